@@ -10,7 +10,7 @@ B         ?= build
 # The program; a build for a test (sanitizers) puts its own elsewhere.
 PROGRAM   ?= ordernet
 
-# The data for tests and experiments that are not part of the repository; tests that need them skip where there are none.
+# Data for tests and experiments, kept outside the repository; tests that need a file skip if it is not there.
 ORDERNET_SHARED ?= ../shared
 export ORDERNET_SHARED
 
@@ -32,7 +32,7 @@ WARN      += -Werror
 endif
 CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
 # Only the layout task includes libxml2.
-$(B)/src/tasks/layout/%.o $(B)/tests/test_pages $(B)/fuzz/replay_pages build/fuzz/fuzz_pages: CPPFLAGS += -I/usr/include/libxml2
+$(B)/src/tasks/layout/%.o $(B)/tests/test_pages $(B)/fuzz/replay_pages build/fuzz/fuzz_pages: CPPFLAGS += -I$(SYSROOT)/usr/include/libxml2
 # -ffp-contract=off: the plain kernels give the same bits with gcc and clang; fused multiply-adds are written out.
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)
@@ -91,11 +91,13 @@ libordernet.so: libordernet.so.$(VERSION)
 	$(Q)ln -sf $< libordernet.so.$(SOMAJOR)
 	$(Q)ln -sf libordernet.so.$(SOMAJOR) $@
 
+# The compiler's own ld and objcopy, which for another CPU are not those of this one.
+binutil    = $(shell $(CC) -print-prog-name=$(1))
 # One object in which only onet_ names are visible, as in the shared library.
 libordernet.a: $(LIB_OBJ)
 	$(call say,AR $@)
-	$(Q)ld -r $^ -o $(B)/ordernet.o
-	$(Q)objcopy --wildcard --keep-global-symbol='onet_*' $(B)/ordernet.o
+	$(Q)$(call binutil,ld) -r $^ -o $(B)/ordernet.o
+	$(Q)$(call binutil,objcopy) --wildcard --keep-global-symbol='onet_*' $(B)/ordernet.o
 	$(Q)rm -f $@ && ar rcs $@ $(B)/ordernet.o
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)

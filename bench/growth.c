@@ -1,6 +1,6 @@
-/* Measures how time and memory grow with the size of a set, the width of the net and the batch, and draws
- * them: growth [PICTURE] [LARGEST SET] Each point is a run of `./ordernet bench` in a process of its own, so
- * that the peak memory is of that point alone. */
+/* Measures how time and memory grow with the size of a set, the width of the network and the batch, and draws
+ * charts of them. Each point is a run of `./ordernet bench` in a process of its own, so that the peak memory
+ * is that of the point alone. usage: growth [PICTURE] [LARGEST SET] */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

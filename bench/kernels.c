@@ -1,4 +1,5 @@
-/* The speed of each kernel at the sizes of the presets, as a share of the machine's peak at that time.
+/* Measures the speed of each kernel at the sizes of the presets, as a share of the machine's peak at that
+ * time.
  *
  *     kernels [KERNEL SET] [PART OF A KERNEL'S NAME] [SETS]
  *
@@ -112,7 +113,8 @@ static void make_pair(set *s, const bench_case *c) {
         s->pf.arg = NULL;
         s->pf.sum = s->pf.square = NULL;
     }
-    s->pb = (pair_backward){.n = c->n, .H = c->H, .O = c->O, .a = s->a, .c = s->a + H, .ld = 2 * H};
+    s->pb =
+        (pair_backward){.n = c->n, .i1 = c->n, .H = c->H, .O = c->O, .a = s->a, .c = s->a + H, .ld = 2 * H};
     s->pb.u = fresh(n * n * O, -1);
     s->pb.gd = fresh(n * O, -1);
     s->pb.arg = arg;
@@ -195,7 +197,7 @@ static void run_once(const kernels *k, const bench_case *c, const set *s) {
     else if (is(c, "gemm_weights"))
         k->gemm(c->n, c->H, c->O, s->a, 1, 512, (matrix){s->w, N, PANEL}, s->d, N, 0);
     else if (is(c, "pair_stats"))
-        k->pair_stats(c->n, c->H, s->pf.a, s->pf.c, s->pf.ld, s->sum, s->square);
+        k->pair_stats(c->n, c->n, c->H, s->pf.a, s->pf.c, s->pf.ld, s->sum, s->square);
     else if (is(c, "pair_forward"))
         k->pair_forward(&s->pf);
     else if (is(c, "pair_backward_weights"))

@@ -1,6 +1,6 @@
-/* The n-gram baseline for words: puts the words of lines in order by counts of neighbours alone (interpolated
- * Kneser-Ney with one discount per length and a mark for the start of a line) and measures as `words eval`
- * does.
+/* The n-gram baseline for words: orders the words of lines by counts of neighbouring words alone
+ * (interpolated Kneser-Ney with one discount per length and a start-of-line symbol) and measures as `words
+ * eval` does.
  * usage: ngram --train DATA --text FILE [--grams N] [--beam N] [--first K] [--windows LIST] [--length LIST]
  *        [--csv FILE], with DATA of `words prepare`; --beam 0, the default, looks at all orders. */
 #include <math.h>
@@ -137,7 +137,7 @@ static onet_status ngram_train(ngram **model, const onet_sets *sets, int length,
         ngram_free(m);
         return fail_memory(err, "the n-gram model");
     }
-    for (int k = 1; k <= length; k++) /* some for all: an order with a new gram is not impossible */
+    for (int k = 1; k <= length; k++) /* never 0, so that no order with an unseen gram is impossible */
         m->discount[k] = m->ones[k] > 0 ? m->ones[k] / (m->ones[k] + 2 * m->twos[k]) : 0.5;
     *model = m;
     return ONET_OK;
@@ -175,7 +175,8 @@ typedef struct search {
     double best_logprob;
 } search;
 
-/* A longer order is never more probable than its beginning: what is behind already is not looked into. */
+/* An order is never more probable than its beginning: a beginning that is no more probable than the best
+ * order so far is not extended. */
 static void extend(search *s, int t, double logprob) {
     if (t == s->n) {
         memcpy(s->best, s->order, (size_t)t * sizeof *s->best);

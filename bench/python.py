@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the Python package costs above the C library, each figure beside that of the command or the C call.
+"""Measures the overhead of the Python package over the C library, each figure beside that of the command or
+the C call.
 
     make bench-python        (builds the wheel and installs it into build/python/venv first)
 

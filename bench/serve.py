@@ -1,4 +1,5 @@
-"""Load on `ordernet serve`, by wrk, on the loopback interface of this machine.
+"""Measures `ordernet serve` under load from wrk (an HTTP benchmark), on the loopback interface of this
+machine.
 
 For 1, 16 and 256 connections, one set of 10 numbers per request: requests per second and latencies. For 256
 connections and 32 sets per request: the sets per second as a share of the engine's own rate (bench/serve_engine.c:

@@ -1,5 +1,5 @@
-/* The engine's own rate, to set that of the server against: sets of 10 numbers, 1,024 per call, in memory.
- * Prints sets per second and per second of CPU time, as JSON.
+/* Measures the library's own rate, the baseline of bench/serve.py: sets of 10 numbers, 1,024 per call, in
+ * memory. Prints sets per second and per second of CPU time, as JSON.
  * usage: serve_engine MODEL SECONDS */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Sets per second of training or ordering with the paper's network for tours, 20 items, on one thread: one
- * number, for scripts that compare builds (bench/wasm.mjs). usage: speed train|order KERNELS SECONDS */
+/* Measures sets per second of training or ordering with the paper's network for tours, 20 items, on one
+ * thread, and prints one number for scripts that compare builds (bench/wasm.mjs). usage: speed train|order
+ * KERNELS SECONDS */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

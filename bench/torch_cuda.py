@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times the training of the PyTorch twin on a GPU with CUDA graphs, to compare the CUDA kernels with.
+"""Measures the training speed of the PyTorch reference (reference/twin.py) on a GPU with CUDA graphs, to
+compare the CUDA kernels with.
 
     python3 bench/torch_cuda.py [--seconds S] [--device cuda|cpu] [--json FILE]
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""OrderNet against its PyTorch twin on the CPU: the same training steps in float32, in one run.
+"""Compares the training speed of OrderNet with that of the PyTorch reference (reference/twin.py) on the CPU:
+the same steps in float32, in one run.
 
     python3 bench/vs_torch.py [--threads N] [--seconds S] [--ordernet ./ordernet] [--json FILE]
 

@@ -1,6 +1,6 @@
-// Training and ordering as WebAssembly in Node: vectors (simd128) against plain code, and against AVX2 in the same program
-// built for this machine, all on one thread. Rounds of the three follow each other, so that a busy machine slows each
-// alike; the best of each counts.
+// Measures training and ordering as WebAssembly in Node: vector instructions (simd128) against plain code, and
+// against AVX2 in the same program built for this machine, all on one thread. Rounds of the three alternate,
+// so that a busy machine slows each alike; the best of each counts.
 // usage: node wasm.mjs SPEED.WASM SPEED [ROUNDS]
 import { execFileSync } from "node:child_process";
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs fuzz targets one after the other and sums up. New inputs go to build/fuzz/corpus/NAME, what breaks a target to
-# build/fuzz/NAME-crash-...
+# Runs fuzz targets one after the other and sums up. New inputs go to build/fuzz/corpus/NAME, inputs that
+# crash a target to build/fuzz/NAME-crash-...
 # usage: fuzz/all.sh SECONDS NAME ...      with the programs and the unpacked seeds of `make fuzz-bins`
 seconds=$1
 shift

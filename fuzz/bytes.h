@@ -1,4 +1,5 @@
-/* Bytes in memory that readers take as a file: no system call per run. */
+/* Shared by the fuzz targets: lets the readers read bytes in memory as if they were a file, without system
+ * calls. */
 #ifndef FUZZ_BYTES_H
 #define FUZZ_BYTES_H
 

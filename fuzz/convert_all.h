@@ -1,5 +1,6 @@
-/* Reads a file of sets from any bytes and converts it to a format that depends on its size: it is read or
- * refused with a sentence; the sets are valid, and JSON Lines can hold them. */
+/* Shared by the fuzz targets of data formats: reads a file of sets from any bytes and converts it to a format
+ * that depends on its size. It must be read, or refused with an error message; sets that are read must be
+ * valid, and JSON Lines must be able to represent them. */
 #ifndef FUZZ_CONVERT_ALL_H
 #define FUZZ_CONVERT_ALL_H
 

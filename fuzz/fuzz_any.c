@@ -1,4 +1,4 @@
-/* Files of sets from any bytes, with the format detected. */
+/* Fuzz target: reads files of sets from any bytes, with the format detected. */
 #include "convert_all.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,6 @@
-/* Text as a user may type it for unscramble: it is cut into words, whose constraints can be kept, and written
- * in order and in reverse; the text has all of their letters and digits, and may be cut again. */
+/* Fuzz target: text as a user may type it for unscramble. It is tokenised, its constraints must be
+ * satisfiable, and it is written in order and in reverse; the result must have all letters and digits, and
+ * may be tokenised again. */
 #include "bytes.h"
 #include "engine/base/utf8.h"
 #include "engine/data/constraints.h"

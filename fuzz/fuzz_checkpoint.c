@@ -1,5 +1,5 @@
-/* The checkpoint of a training from any bytes. Most are refused by their checksums, so those of the metadata
- * and of the blocks are put right first; identities are read as they are too. */
+/* Fuzz target: reads the checkpoint of a training from any bytes. Checksums would refuse most of them, so
+ * those of the metadata and of the blocks are corrected first; identities are also read as they are. */
 #include "bytes.h"
 
 #include "../src/engine/train/state.c"
@@ -14,7 +14,7 @@ static void put_right(const safetensors *file, const char *key, const char *sum)
         if (!strcmp(file->metadata[i].key, key)) file->metadata[i].value = sum;
 }
 
-/* The sum of the blocks that the state wants, where the file has them. */
+/* The checksum of the blocks that the state refers to, if the file has them. */
 static void sum_of_file(const safetensors *file, const train_state *s, char sum[16]) {
     st_tensor want[8];
     const st_tensor *t;

@@ -1,4 +1,4 @@
-/* CSV from any bytes. If the first byte is '!', the features are named. */
+/* Fuzz target: reads CSV from any bytes. If the first byte is '!', the features are named. */
 #include "convert_all.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

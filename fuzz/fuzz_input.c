@@ -1,5 +1,5 @@
-/* Plain or compressed input from any bytes: by lines and by blocks it gives the same bytes, or the same
- * failure. */
+/* Fuzz target: reads plain or compressed input from any bytes; line by line and block by block it must give
+ * the same bytes, or the same failure. */
 #include "bytes.h"
 #include "engine/base/sha256.h"
 

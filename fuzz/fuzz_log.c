@@ -1,4 +1,4 @@
-/* The log of a training, as `draw` reads it, from any bytes. */
+/* Fuzz target: reads the log of a training, as `draw` does, from any bytes. */
 #include "bytes.h"
 
 #include "../src/front/cli/cmd_draw.c"

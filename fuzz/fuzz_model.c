@@ -1,5 +1,5 @@
-/* A model file of any bytes: no crash; what is accepted can be saved, as it is and with weights in half
- * precision, and what was saved is the same model when it is loaded again. */
+/* Fuzz target: loads a model file of any bytes. It must not crash; an accepted model can be saved, as it is
+ * and in half precision, and is the same model when it is loaded again. */
 #include "bytes.h"
 #include "engine/model/model.h"
 

@@ -1,5 +1,5 @@
-/* NumPy's format from any bytes. */
-#include "engine/data/npz.h"
+/* Fuzz target: reads NumPy's .npz format from any bytes. */
+#include "engine/data/format.h"
 #include "read_again.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,4 +1,5 @@
-/* A command line from any bytes, an argument per line: refused with a sentence, or within the ranges. */
+/* Fuzz target: parses a command line from any bytes, an argument per line; it must be refused with an error
+ * message, or the values must be within their ranges. */
 #include "app/options.h"
 #include "bytes.h"
 

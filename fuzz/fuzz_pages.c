@@ -1,5 +1,5 @@
-/* Pages from any bytes: no crash; a file that is read can be written with its order reversed, and what was
- * written is read again. */
+/* Fuzz target: reads page files from any bytes. It must not crash; a file that is read can be written with
+ * its order reversed, and read again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Pointer Network text from any bytes. If the first byte is '!', items have three features. */
+/* Fuzz target: reads the Pointer Network text format from any bytes. If the first byte is '!', items have
+ * three features. */
 #include "convert_all.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

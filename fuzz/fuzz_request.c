@@ -1,6 +1,6 @@
-/* The body of a request from any bytes: no crash; what jansson takes for an object is taken apart into as
- * many members; sets are read to the end or refused with a sentence, which is valid JSON once it is written.
- */
+/* Fuzz target: parses the body of a server request from any bytes. It must not crash; what jansson accepts as
+ * an object is split into as many members; sets are read to the end or refused with an error message, which
+ * is valid JSON when written. */
 #include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *body = malloc(size + 1);
     if (!body) return 0;
     if (size) memcpy(body, data, size);
-    /* jansson takes a NUL behind a number, which is no JSON. */
+    /* jansson takes a NUL behind a number, which is not JSON. */
     json_t *whole = memchr(body, 0, size) ? NULL : json_loadb(body, size, JSON_REJECT_DUPLICATES, NULL);
     envelope e;
     onet_error err = {.text = ""};

@@ -1,4 +1,5 @@
-/* A safetensors file of any bytes: no crash; what is accepted can be read, and written and read again. */
+/* Fuzz target: reads a safetensors file of any bytes. It must not crash; an accepted file can be read,
+ * written and read again. */
 #include "bytes.h"
 #include "engine/data/safetensors.h"
 

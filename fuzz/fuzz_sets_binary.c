@@ -1,5 +1,5 @@
-/* Sets in safetensors files, from any bytes. */
-#include "engine/data/sets_binary.h"
+/* Fuzz target: reads sets in safetensors files from any bytes. */
+#include "engine/data/format.h"
 #include "read_again.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,4 +1,5 @@
-/* TSPLIB instances from any bytes: no crash, and either an error or distances that a solver can work with. */
+/* Fuzz target: reads TSPLIB instances from any bytes: no crash, and either an error or distances that a
+ * solver can work with. */
 #include <math.h>
 
 #include "bytes.h"

@@ -1,5 +1,5 @@
-/* Lines of words as unscramble reads them, from any bytes: what was cut has a row of the vocabulary; orders
- * that read the same are one reading, and the readings keep the letters. */
+/* Fuzz target: lines of words as unscramble reads them, from any bytes. Every token must have a row of the
+ * vocabulary; orders that read the same must become one sentence, and the sentences must keep the letters. */
 #include "bytes.h"
 #include "tasks/words/readings.h"
 

@@ -1,4 +1,5 @@
-/* Word vectors from any bytes: no crash, and either an error or a vocabulary in which each word is found. */
+/* Fuzz target: reads word vectors from any bytes: no crash, and either an error or a vocabulary in which each
+ * word is found. */
 #include "bytes.h"
 #include "engine/words/vectors.h"
 

@@ -1,5 +1,5 @@
-/* Words as a user may write them, in unscramble's lines: each gets a row of the vocabulary, the same one each
- * time, and a word of the vocabulary its own. */
+/* Fuzz target: looks up words as a user may write them for unscramble: each must get a row of the vocabulary,
+ * the same one each time, and a word of the vocabulary its own. */
 #include "bytes.h"
 #include "engine/base/utf8.h"
 #include "engine/words/words.h"

@@ -1,19 +1,25 @@
 #!/usr/bin/env python3
-"""Adds inputs to fuzz/corpus/NAME.tar.gz. The archive depends on the inputs alone: sorted, without times and owners.
+"""Adds inputs to, and thins out, the corpus archive fuzz/corpus/NAME.tar.gz of a fuzz target. The archive depends on the
+inputs alone: sorted, without times and owners.
 
 usage: fuzz/keep.py add NAME FILE ...
        fuzz/keep.py found PROGRAMS FOUND NAME ...
 
-`add` adds the files as they are: seeds, and inputs that once broke a target. `found` adds what a search found and reaches code
-that no smaller input reaches; PROGRAMS holds fuzz_NAME, FOUND the found inputs in folders NAME. libFuzzer's own merge also
-keeps an input for each count of a loop, more than twice as many files."""
+`add` adds the files as they are: seeds, and inputs that once broke a target. `found` adds what a search found, and then keeps
+only inputs that reach code that no smaller input reaches, and the files that were named by hand; PROGRAMS holds fuzz_NAME,
+FOUND the found inputs in folders NAME. libFuzzer's own merge also keeps an input for each count of a loop, more than twice
+as many files."""
 import gzip
 import io
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
 import tempfile
+
+
+HASH = re.compile("[0-9a-f]{12}")  # the name of an input that was found
 
 
 def read(archive):
@@ -65,9 +71,18 @@ def reaching(program, folders):
 def add_found(programs, found, names):
     for name in names:
         with tempfile.TemporaryDirectory() as seeds:
-            for seed, data in read(pathlib.Path("fuzz/corpus", name + ".tar.gz")).items():
+            archive = pathlib.Path("fuzz/corpus", name + ".tar.gz")
+            before = read(archive)
+            for seed, data in before.items():
                 pathlib.Path(seeds, seed).write_bytes(data)
-            add(name, reaching(f"{programs}/fuzz_{name}", [seeds, pathlib.Path(found, name)]))
+            chosen = reaching(f"{programs}/fuzz_{name}", [seeds, pathlib.Path(found, name)])
+            inputs = {seed: data for seed, data in before.items() if not HASH.fullmatch(seed)}
+            for path in chosen:
+                data = path.read_bytes()
+                if data not in inputs.values():
+                    inputs[path.name[:12] if len(path.name) == 40 else path.name] = data
+            write(archive, inputs)
+            print(f"{name}: {len(before)} before, {len(inputs)} inputs of {sum(map(len, inputs.values()))} bytes")
 
 
 if sys.argv[1:2] == ["add"] and len(sys.argv) > 3:

@@ -1,5 +1,5 @@
-/* Runs a fuzz target on every file of a corpus, so that past findings stay fixed.
- * usage: replay_NAME NAME FOLDER */
+/* Runs a fuzz target on every file of a corpus folder, so that past findings stay fixed.
+ * usage: replay_TARGET LABEL FOLDER; LABEL is only printed */
 #include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>

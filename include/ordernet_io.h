@@ -1,10 +1,10 @@
-/* OrderNet, files. onet_sets_read, onet_sets_write, onet_model_load and onet_model_save of ordernet.h are
- * enough for most programs; here are all options of reading and writing, sets one by one, and what a model
- * file holds.
+/* The public C API for files: reads and writes sets with all options or one by one, and returns what a model
+ * file holds. onet_sets_read, onet_sets_write, onet_model_load and onet_model_save of ordernet.h are enough
+ * for most programs.
  *
- *   onet_columns   the names of the features, and what stands for a missing value: how a table becomes items
+ *   onet_columns   the names of the features, and the values that replace missing ones
  *   onet_reader    the sets of a file or pipe, one onet_record at a time
- *   onet_writer    takes them back, with their answers
+ *   onet_writer    writes them, with their predicted orders
  */
 #ifndef ORDERNET_IO_H
 #define ORDERNET_IO_H
@@ -17,12 +17,12 @@ extern "C" {
 
 /* ---- Options ----------------------------------------------------------------------------------------- */
 
-/* What becomes of a feature that an item lacks. */
+/* What is done with a missing value. */
 typedef enum onet_missing {
     ONET_MISSING_ERROR = 0, /* the data are refused */
     ONET_MISSING_MEAN,      /* it gets the mean of the training data */
-    ONET_MISSING_INDICATOR  /* likewise; and each feature that lacks a value in the training data is followed,
-                             * behind all features, by one that is 1 where its value is missing and else 0 */
+    ONET_MISSING_INDICATOR /* likewise; and for each feature that lacks a value in the training data one more,
+                            * after all features, that is 1 where the value is missing and else 0 */
 } onet_missing;
 
 struct onet_read_options {
@@ -33,25 +33,24 @@ struct onet_read_options {
     const char *features;    /* CSV: comma-separated names; NULL: every numeric column */
     int width;               /* Pointer Network text: features per item; 0: 2 */
     const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
-    /* Where the bytes come from, if not from the file at path, which then is their name: gives at most `size`
-     * of them, 0 at the end, -1 when it fails. */
+    /* Reads the bytes instead of the file at path, which then only names them: writes at most `size` of them
+     * to buffer and returns how many, 0 at the end, -1 on failure. */
     ptrdiff_t (*bytes)(void *context, void *buffer, size_t size);
     void *context;
-    /* Those of a model (onet_model_columns) or of other sets: features are taken by these names, in this
-     * order, from CSV and from JSON with keys; one that a file lacks is refused, others are passed through.
-     * Names in set_column, rank_column and features stand before them. Formats without names go by position.
-     * NULL: as the file has them. */
+    /* The columns of a model (onet_model_columns) or of other sets: features are taken by these names, in
+     * this order, from CSV and from JSON with keys. A file without one of them is refused; its other columns
+     * are passed through. set_column, rank_column and features override them. Formats without names go by
+     * position. NULL: as the file has them. */
     const onet_columns *columns;
-    /* What becomes of missing values (an empty field, NA, null, NaN), where `columns` does not say. */
+    /* What is done with missing values (an empty field, NA, null, NaN), unless `columns` says so. */
     onet_missing missing;
-    int one_set;   /* CSV: a file that lacks the set column is one set; so it is where set_column is "" */
+    int one_set;   /* CSV: a file without the set column is one set, as if set_column were "" */
     int delimiter; /* CSV: between two fields; 0: a tab where the name or the header tells, else a comma */
     int mixed;     /* onet_reader_next: items may have one width in one set and another in the next */
-    const char
-        *group_column; /* CSV: names the group of a set (onet_record_text), and is no feature; NULL: none */
+    const char *group_column; /* CSV: has the group of a set (onet_record_text), not a feature; NULL: none */
 };
 
-/* All zero but `size`; nothing is needed for most files. */
+/* All zero except `size`, which suits most files. */
 ONET_API void onet_read_defaults(onet_read_options *options, size_t size);
 
 typedef struct onet_write_options {
@@ -76,7 +75,7 @@ typedef struct onet_write_options {
 ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
 
 ONET_API const onet_choice *onet_formats(void); /* onet_format */
-/* The format that a name in .jsonl, .csv, ... tells; ONET_USAGE where it tells none. */
+/* The format by the ending of a name, .jsonl, .csv, ...; ONET_USAGE for other endings. */
 ONET_API onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err);
 /* Copies set after set from one file to another; "-" is standard input or output. Both options may be NULL.
  * What the format can hold of the user's own text (other keys, columns, digits) stays as it was. */
@@ -85,10 +84,9 @@ ONET_API onet_status onet_sets_convert(const char *from, const char *to, const o
 
 /* ---- Columns ----------------------------------------------------------------------------------------- */
 
-/* What the features are called, where they come from a table or from objects of JSON; which columns name the
- * set and the rank of a row; and what stands for a missing value. Sets that are read from CSV have columns, a
- * model that is trained on them keeps them, and a reader that is given the model's
- * (onet_read_options.columns) takes the features by their names, in whatever order a file has them. */
+/* The names of the features, where they come from a table or from objects of JSON; the columns with the set
+ * and the rank of a row; and the values that replace missing ones. Sets that are read from CSV have columns,
+ * and a model that is trained on them keeps these. */
 
 /* The columns of a table that are features: names [width], each once, in UTF-8, copied; NULL: without names.
  * set, rank: the names of those two columns, or NULL. */
@@ -102,17 +100,23 @@ ONET_API int onet_columns_width(const onet_columns *columns);
 ONET_API int onet_columns_inputs(const onet_columns *columns);
 /* The name of feature j < inputs; "missing NAME" for an indicator. NULL: not known. */
 ONET_API const char *onet_columns_name(const onet_columns *columns, int feature);
+/* How many features, from this one on, belong to the same column of text (colour=blue, colour=red, ...); 1
+ * for a column of numbers. */
+ONET_API int onet_columns_span(const onet_columns *columns, int feature);
 /* The column that names the set of a row, and that of its rank; NULL: not known. */
 ONET_API const char *onet_columns_set(const onet_columns *columns);
 ONET_API const char *onet_columns_rank(const onet_columns *columns);
+/* The columns of text that were not used, joined by ", ", where sets were read from a table without named
+ * features; naming them makes them features. NULL: none. */
+ONET_API const char *onet_columns_unused(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 ONET_API const onet_choice *onet_missings(void); /* onet_missing */
 
-/* Gives the sets a copy of the columns, whose inputs must be their width, or takes theirs away (NULL). */
+/* Replaces the columns by a copy of these, whose inputs must equal the sets' width; NULL removes them. */
 ONET_API onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *columns, onet_error *err);
-/* A copy of sets whose items have NaN where a value is missing, with all of them filled in. columns: those of
- * the model that is to order them. NULL, for sets to train on: as `missing` says, with the means of these
- * sets; the copy's columns then keep them. ONET_BAD where a value is missing and none may. */
+/* A copy of sets that have NaN for missing values, with all of them filled in. columns: those of the model
+ * that will order the sets; NULL, for training sets: filled in as `missing` says, with the means of these
+ * sets, which the copy's columns keep. ONET_BAD where a value is missing and none may be. */
 ONET_API onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet_columns *columns,
                                     onet_missing missing, onet_error *err);
 
@@ -126,7 +130,9 @@ ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
 ONET_API void onet_record_free(onet_record *record);
 ONET_API int onet_record_size(const onet_record *record);   /* n: items */
 ONET_API int onet_record_placed(const onet_record *record); /* those that are not context */
-ONET_API int onet_record_width(const onet_record *record);  /* features per item; 0: words */
+/* Features per item; 0: words, or relations alone. */
+ONET_API int onet_record_width(const onet_record *record);
+ONET_API int onet_record_relations(const onet_record *record); /* numbers for each ordered pair of items */
 /* [n, width] as the file has them, not yet rounded to float32; NaN where a value is missing; NULL: words. */
 ONET_API const double *onet_record_values(const onet_record *record);
 /* The same as float32; NULL for words, and where memory is short. */
@@ -134,9 +140,9 @@ ONET_API const float *onet_record_items(const onet_record *record);
 ONET_API const char *onet_record_word(const onet_record *record,
                                       int item);                      /* as the user wrote it; or NULL */
 ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NULL: not known */
-/* Where it stood: its line in the file, from 1, or its number in a file without lines. */
+/* Its line in the file, from 1, or its number in a file without lines. */
 ONET_API long onet_record_line(const onet_record *record);
-/* The same of one of its items: its own line in CSV, that of the set in other formats. */
+/* The line of an item: its own in CSV, that of the set in other formats. */
 ONET_API long onet_record_item_line(const onet_record *record, int item);
 ONET_API onet_format onet_record_format(const onet_record *record);
 /* What the set has under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree): text
@@ -144,8 +150,8 @@ ONET_API onet_format onet_record_format(const onet_record *record);
  * valid until the next call. */
 ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
                                       onet_error *err);
-/* The same of one item: its field in a column of CSV; in JSON Lines what it has under a key of its own, where
- * items are objects, or its place in an array of one value for each item under a key of the set. */
+/* The same for one item: its field in a column of CSV; in JSON Lines the value under its own key, where items
+ * are objects, or its element of an array with one value per item under a key of the set. */
 ONET_API onet_status onet_record_item_text(onet_record *record, const char *key, int item, const char **text,
                                            onet_error *err);
 /* The name of feature j: its column in CSV, its key in JSON; NULL where it has none. */
@@ -188,7 +194,7 @@ ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *rec
 ONET_API onet_status onet_writer_put_error(onet_writer *writer, const onet_record *record, const char *error,
                                            onet_error *err);
 ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
-/* Hands over what was put so far: a reader of the pipe sees it now. */
+/* Flushes what was put so far to the file or pipe. */
 ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);
 /* Puts the file in its place. Frees the writer, whatever is returned. */
 ONET_API onet_status onet_writer_commit(onet_writer *writer, onet_error *err);
@@ -218,14 +224,17 @@ ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, c
  * one vocabulary, which the first part lends: it must outlive the joined sets. */
 ONET_API onet_status onet_sets_join(onet_sets **joined, const onet_sets *const *parts, size_t count,
                                     onet_error *err);
+/* 1 when ranks (the place of each item) seem to have been given as orders: over many sets the features
+ * correlate with the inverse of the orders, and not with the orders. 0 otherwise, and for words. */
+ONET_API int onet_sets_look_like_ranks(const onet_sets *sets);
 /* Divides the sets at random, by the seed, into `parts` of nearly equal size: part [count] of each, from 0.
- * Equal sets, of the same items in whatever order, come into one part, for a model that was trained on one of
- * them has seen the others; and so do the sets of one group, such as a document or a day. group [count]: its
- * name, NULL for a set of its own; or NULL. ONET_USAGE where fewer than `parts` are left so. */
+ * Sets with the same items, in any order, go to one part, so that no model is measured on sets that it has
+ * seen; so do the sets of one group, such as a document or a day. group: NULL, or the name of each set's
+ * group [count], NULL for a set without one. ONET_USAGE where that leaves fewer than `parts` parts. */
 ONET_API onet_status onet_sets_divide(size_t *part, const onet_sets *sets, const char *const *group,
                                       int parts, uint64_t seed, onet_error *err);
-/* Chooses sets to measure a model with, likewise: take [count] is 1 for about `wanted` of them, and 0 for
- * those to learn from. There are some of both. */
+/* Holds out about `wanted` sets for validation, likewise: take [count] is 1 for these, 0 for the training
+ * sets. At least one of each. */
 ONET_API onet_status onet_sets_hold_out(uint8_t *take, const onet_sets *sets, const char *const *group,
                                         size_t wanted, uint64_t seed, onet_error *err);
 /* Set s as a record, for a writer. Valid as long as the sets. */
@@ -240,20 +249,28 @@ ONET_API onet_status onet_model_to_bytes(const onet_model *model, void **bytes, 
 ONET_API void onet_bytes_free(void *bytes);
 ONET_API onet_status onet_model_from_bytes(onet_model **model, const void *bytes, size_t size,
                                            onet_error *err);
+/* "ranker": a net without blocks (onet_ranker_train); else "network". */
+ONET_API const char *onet_model_kind(const onet_model *model);
+ONET_API size_t onet_model_parameters(const onet_model *model, int trained_only);
+/* SHA-256, in hex, of all that determines an answer: settings, parameters, standardisation, words. */
+ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
+/* Whether the batch-norm statistics depend on the size of a set (ONET_STATISTICS_MEASURED with
+ * ONET_BATCHES_ONE_SIZE). */
+ONET_API int onet_model_sized(const onet_model *model);
 /* A value of the training record or NULL: "data.sha256", "seed", "steps", "loss", ... */
 ONET_API const char *onet_model_record(const onet_model *model, const char *key);
 /* Entry i of the training record, in the order in which they were set: its value, and its key to *key; NULL:
  * there are no more. Both stay valid as long as the model. */
 ONET_API const char *onet_model_record_at(const onet_model *model, size_t i, const char **key);
 /* Sets an entry of the record, such as one of the program's own: key of 1 to 64 lower-case letters, digits,
- * '.', '_' and '-', value text that ends in 0; both are copied. It goes to the file with onet_model_save and
- * is no part of the checksum. ONET_USAGE for another key. */
+ * '.', '_' and '-', value text that ends in 0; both are copied. onet_model_save writes it; the checksum
+ * does not include it. ONET_USAGE for another key. */
 ONET_API onet_status onet_model_set_record(onet_model *model, const char *key, const char *value,
                                            onet_error *err);
 
-/* 1: rounds the weight matrices to half precision, which files then have in two bytes per number instead of
- * four; a matrix with a weight beyond 65504 stays as it is. 0: files have four bytes again, and what was
- * rounded stays rounded. A model that was loaded is as its file was. */
+/* 1: rounds the weight matrices to half precision, two bytes per number in files instead of four; a matrix
+ * with a weight beyond 65504 is not rounded. 0: files have four bytes again; rounded values stay rounded. A
+ * loaded model is as its file was. */
 ONET_API onet_status onet_model_set_half(onet_model *model, int half, onet_error *err);
 ONET_API int onet_model_half(const onet_model *model);
 

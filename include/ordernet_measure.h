@@ -1,5 +1,6 @@
-/* OrderNet, measures: how well answers agree with the right orders, which features they need, and how fast
- * training and ordering are. */
+/* The public C API for evaluation: measures how well predicted orders agree with the correct ones, which
+ * features a model needs, whether it beats simple baselines, what looks wrong in the data, and how fast
+ * training and ordering run. */
 #ifndef ORDERNET_MEASURE_H
 #define ORDERNET_MEASURE_H
 
@@ -49,28 +50,31 @@ ONET_API void onet_measure_mean(onet_report *report, const onet_set_measure *eac
 ONET_API onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
                                        const double *logprob, int only_n, onet_error *err);
 
-/* How much the answers need a feature: by how much the measures fall when its values are shuffled among the
- * items of each set. The mean over the sets of each set's fall, which is the mean over the repeats. */
+/* Permutation importance: by how much the measures fall when a feature's values are shuffled among the items
+ * of each set, as a mean over the repeats and then over the sets. */
 typedef struct onet_importance {
     onet_measure exact;  /* exact match */
     onet_measure loglik; /* log-likelihood of the right order per step */
     onet_measure reserved[2];
 } onet_importance;
 
-/* Orders and scores the sets `repeats` times with feature number `feature` shuffled; base[count] are the
- * measures without that (onet_measure_each). The same seed gives the same shuffles. ONET_BAD for words. */
+/* Orders and scores the sets `repeats` times with feature number `feature`, and with it what follows of the
+ * same column of text (onet_columns_span, by the model's names), shuffled; from the width of the sets on,
+ * with relation number feature - width shuffled among all ordered pairs of different items of a set.
+ * base[count] are the measures without that (onet_measure_each). The same seed gives the same shuffles.
+ * ONET_BAD for words. */
 ONET_API onet_status onet_measure_importance(onet_importance *result, onet_orderer *orderer,
                                              const onet_sets *sets, const onet_set_measure *base, int feature,
                                              int repeats, uint64_t seed, onet_error *err);
 
 /* ---- What a result is worth -------------------------------------------------------------------------- */
 
-/* What a comparison with simple rules says. Differences count where 95% intervals of the paired differences
- * say so; better than guessing is what random orders would reach in one of a thousand such comparisons. */
+/* The result of a comparison with simple rules. A difference counts if the 95% interval of the paired
+ * differences excludes 0; better than guessing is what random orders reach in one comparison of 1000. */
 typedef enum onet_conclusion {
     ONET_WORTH_NOTHING = 0, /* no rule and no model is better than guessing */
     ONET_WORTH_COLUMN,      /* sorting by one feature is as good as the model, or better */
-    ONET_WORTH_RANKER,      /* the linear ranker is, and better than any feature */
+    ONET_WORTH_RANKER,      /* so is the linear ranker, and it is better than any single feature */
     ONET_WORTH_MODEL /* the model is better than all of them: more than a weighted sum of the item's own
                       * features decides the order */
 } onet_conclusion;
@@ -93,7 +97,7 @@ typedef struct onet_comparison {
 
 typedef struct onet_compare_options {
     size_t size;              /* sizeof(onet_compare_options) */
-    int folds;                /* where there are no sets to learn from; 0: 5 */
+    int folds;                /* where `train` is NULL; 0: 5 */
     uint64_t seed;            /* divides the sets into folds, and is the ranker's */
     int threads;              /* 0: one for each CPU; the result is the same for any number */
     int is_ranker;            /* 1: the model is a ranker itself, and not compared with one */
@@ -105,7 +109,7 @@ ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);
  * falling, and with the linear ranker. Feature and ranker are chosen on `train`, as the model was. NULL: each
  * part of `test`, one of `folds`, is measured by rules chosen on the other parts. each: the model's measures
  * on `test` (onet_measure_each); NULL: the simple rules alone. Where a score ties items, it counts as their
- * random order; simple rules know no constraints. options may be NULL. */
+ * random order; simple rules know no constraints. Equal sets count as one. options may be NULL. */
 ONET_API onet_status onet_compare(onet_comparison *comparison, const onet_sets *train, const onet_sets *test,
                                   const onet_set_measure *each, const onet_compare_options *options,
                                   onet_error *err);
@@ -144,13 +148,13 @@ typedef struct onet_speed {
     double reserved[8];  /* zero */
 } onet_speed;
 
-/* Weights and sets come from a documented generator, so that the loss can be compared with another program's.
- */
+/* Weights and sets come from a documented generator, so that the loss can be compared between programs. */
 ONET_API onet_status onet_speed_train(onet_speed *speed, const onet_speed_options *options, onet_error *err);
 ONET_API onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *options, onet_error *err);
-/* The most that this CPU can do, in GFLOP/s: multiply-adds in registers on `threads` threads for `seconds`.
- */
+/* The peak of this CPU in GFLOP/s: multiply-adds in registers on `threads` threads for `seconds`. */
 ONET_API double onet_speed_peak(int threads, double seconds);
+/* The kernels that this CPU runs, fastest first, ended by NULL. Valid as long as the calling thread. */
+ONET_API const char *const *onet_kernels_here(void);
 /* Threads that a call with `threads` (0: one for each CPU) runs on; 0: no call may have so many. */
 ONET_API int onet_threads(int threads);
 

@@ -1,6 +1,6 @@
-/* OrderNet, pages: the reading order of the regions of a page, from their boxes and kinds.
+/* The public C API for reading order: orders the regions of a page from their boxes and kinds.
  *
- *   onet_pages   a model for pages, or the rule of gutters alone, with what it needs to order
+ *   onet_pages   orders pages with a model, or by gutters alone (the white space between columns)
  *
  *   onet_pages_new(&pages, model, NULL, &err);
  *   onet_pages_order(pages, boxes, NULL, n, 0, order, &count, &err);     boxes [n, 4] in, order [count] out
@@ -32,7 +32,7 @@ ONET_API onet_region onet_region_of(const char *type);
 typedef struct onet_pages onet_pages;
 
 /* The model must live as long as the pages; NULL: the rule of gutters alone. options: NULL for the defaults.
- * ONET_BAD for a model that is none for pages. */
+ * ONET_BAD for a model that was not trained on pages. */
 ONET_API onet_status onet_pages_new(onet_pages **pages, const onet_model *model,
                                     const onet_order_options *options, onet_error *err);
 ONET_API void onet_pages_free(onet_pages *pages);

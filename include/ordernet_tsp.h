@@ -1,14 +1,14 @@
-/* OrderNet, tours: the travelling salesman problem by exact, classic and learned methods.
+/* The public C API for the travelling salesman problem: finds tours by exact, classic and learned methods.
  *
  * An onet_tsp is an instance: cities and their distances. onet_tsp_solve finds a tour through it with one of
  * onet_tsp_methods(); an onet_tsp_net is what the method "ordernet" needs, a trained model with its threads
  * and memory. A tour is an array [n] that names each city once; it is closed, from the last city back to the
  * first.
  *
- * As in ordernet.h: what can fail returns an onet_status and writes a sentence to err unless that is NULL.
- * Nothing keeps state between calls, so any number of threads may solve at the same time, each with an
- * onet_tsp_net of its own. All methods accept any number of cities from 1 on, coincident cities and cities on
- * a line. */
+ * As in ordernet.h: what can fail returns an onet_status and writes an error message to err unless that is
+ * NULL. Nothing keeps state between calls, so any number of threads may solve at the same time, each with an
+ * onet_tsp_net of its own. An instance has 1 to ONET_TSP_MAX_CITIES cities, for held-karp at most
+ * ONET_TSP_HELD_KARP_MAX; they may coincide or lie on a line. The method "ordernet" needs coordinates. */
 #ifndef ORDERNET_TSP_H
 #define ORDERNET_TSP_H
 
@@ -104,22 +104,22 @@ ONET_API const onet_choice *onet_tsp_methods(void); /* onet_tsp_method */
 typedef struct onet_tsp_options {
     size_t size;       /* sizeof(onet_tsp_options) */
     double seconds;    /* exact, 2opt with kicks: time limit; 0: none */
-    int64_t kicks;     /* 2opt: random double bridges, each mended by the same search; 0: none */
+    int64_t kicks;     /* 2opt: random double bridges, each repaired by the same search; 0: none */
     uint64_t seed;     /* of the kicks */
     int farthest;      /* 2opt: improve the tour of farthest insertion, not that of the nearest neighbour */
-    onet_tsp_net *net; /* ordernet: it alone needs one */
+    onet_tsp_net *net; /* needed by ordernet alone */
     int symmetries;    /* ordernet: 1 or 8; 0: 1 */
     int shortest;      /* ordernet: the shortest of all tours found, rather than the most probable one */
-    /* exact, 2opt: asked many times a second, by the thread that called; non-zero ends the search as its time
-     * limit does. NULL: never. */
+    /* exact, 2opt: called many times per second by the calling thread; non-zero ends the search as its time
+     * limit does. NULL: never stopped. */
     int (*stop)(void *context);
     void *context;
-    int improve; /* any method: go on with 2-opt and Or-opt moves, and with `kicks`, from a tour not proven */
+    int improve; /* any method: improve a tour that is not proven by 2-opt and Or-opt moves, and `kicks` */
 } onet_tsp_options;
 
-/* A ready function for `stop`: its context is an int that another thread sets to end the search. */
+/* For `stop`: its context is an int that another thread sets to non-zero to end the search. */
 ONET_API int onet_tsp_stop_flag(void *flag);
-/* All zero but `size`, seed 1 and symmetries 1. */
+/* All zero except `size`, seed 1 and symmetries 1. */
 ONET_API void onet_tsp_defaults(onet_tsp_options *options, size_t size);
 
 typedef struct onet_tsp_proof {

@@ -1,4 +1,5 @@
-/* Settings chosen by trying them: which net, which augmentation and how long a training suit these sets.
+/* The public C API for choosing settings: tries nets, augmentations and lengths of training on the given
+ * sets, and reports the best.
  *
  * The sets are divided at random, by groups where they have groups: a test part that no choice looks at, and
  * four parts to choose by. A trial is one training: short ones for many settings, whole ones for the better
@@ -49,23 +50,24 @@ typedef struct onet_tuned {
     char settings[256];  /* as in onet_tried */
     int trials, stopped; /* trials that ended; 1: progress ended the search */
     int new_trials;      /* those of this call, not of an earlier one that was resumed */
-    int ranker; /* 1: the linear ranker is the best: train it with onet_ranker_train, with settings.relative,
-                 * standardise and seed of the options */
-    double seconds;  /* of all trials' search, earlier calls included */
-    onet_tried best; /* the best, as the choice saw it: an optimistic figure */
-    /* The honest figure: a model of the chosen settings, trained on all sets but the test part, on that part.
-     * sets 0: there were too few to spare. */
+    int ranker; /* 1: the linear ranker is best: call onet_ranker_train with settings.relative, standardise
+                 * and seed of the options */
+    double seconds;  /* of the search, earlier calls included */
+    onet_tried best; /* measured on the parts that it was chosen by: optimistic */
+    /* Unbiased: a model of the chosen settings, trained on all sets except the test part and measured on that
+     * part. sets 0: there were too few for a test part. */
     onet_report test;
     onet_report test_default; /* the same with the options as they were given */
     double guess;             /* share of the test sets that guessing puts in exactly the right order */
-    void *reserved[8];        /* zero */
+    int test_models;   /* models of `test`: fewer than options->models where there was no time for all */
+    void *reserved[8]; /* zero */
 } onet_tuned;
 
-/* Looks for the settings with which onet_train does best on such sets. options: those of the training. What
- * differs in them from the defaults stays; the rest is filled in with the best that was found. model_path,
- * resume and progress are not looked at. The next onet_train with these options gives the model, or
- * onet_ranker_train where result->ranker is 1. The same seed, sets, options and budget of trials give the
- * same result for any number of threads. ONET_INTERRUPTED: ended by progress before a trial ended. */
+/* Searches the settings with which onet_train does best on such sets. options: those of the training. Fields
+ * that differ from the defaults are kept; the others are set to the best found. model_path, resume and
+ * progress are ignored. The next onet_train with these options gives the model, or onet_ranker_train where
+ * result->ranker is 1. The same seed, sets, options and budget of trials give the same result for any number
+ * of threads. ONET_INTERRUPTED: ended by progress before a trial ended. */
 ONET_API onet_status onet_tune(onet_train_options *options, onet_tuned *result, const onet_sets *sets,
                                const onet_tune_options *how, onet_error *err);
 

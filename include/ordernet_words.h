@@ -1,4 +1,5 @@
-/* OrderNet, words: vocabularies for items that are words, and sentences as answers.
+/* The public C API for words: builds vocabularies for sets whose items are words, and turns what a person
+ * typed into a set and a predicted order into a sentence.
  *
  *   onet_words   a vocabulary: words, and one vector of features for each
  *   onet_bag     what a person typed, as a set of words; an order of them as a sentence
@@ -35,8 +36,8 @@ ONET_API int onet_words_width(const onet_words *words);
  * Both stay valid as long as the vocabulary. */
 ONET_API const char *onet_words_text(const onet_words *words, int32_t row, size_t *length);
 ONET_API const float *onet_words_vector(const onet_words *words, int32_t row);
-/* The row that stands for a word as a user wrote it: case and spelling are folded. *known, where it is not
- * NULL: whether the row is the word's own. Never fails for a vocabulary and a text. */
+/* The row of a word as a user wrote it: case and spelling are folded; an unknown word gets the row of its
+ * kind. *known, unless NULL: whether the row is the word's own. -1 only where words or text is NULL. */
 ONET_API int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known);
 /* The row of exactly this text; -1: there is none. */
 ONET_API int32_t onet_words_exact(const onet_words *words, const char *text, size_t length);
@@ -52,7 +53,7 @@ typedef struct onet_bag onet_bag;
 /* The vocabulary must live as long as the bag. */
 ONET_API onet_status onet_bag_new(onet_bag **bag, const onet_words *words, onet_error *err);
 ONET_API void onet_bag_free(onet_bag *bag);
-/* Takes all words out of it. */
+/* Removes all words. */
 ONET_API void onet_bag_clear(onet_bag *bag);
 /* Adds the words of a text in UTF-8. ONET_USAGE for more than `most` words in the bag, ONET_BAD for other
  * bytes. */
@@ -76,22 +77,22 @@ ONET_API size_t onet_bag_write(const onet_bag *bag, const int32_t *order, onet_l
 
 /* ---- Choice of a vocabulary -------------------------------------------------------------------------- */
 
-/* A vocabulary that is chosen by how often the words of a text were seen. */
+/* Chooses a vocabulary by how often the words of a text occur. */
 typedef enum onet_unknown { ONET_UNKNOWN_KINDS = 0, ONET_UNKNOWN_MEAN, ONET_UNKNOWN_ZERO } onet_unknown;
 ONET_API const onet_choice *onet_unknowns(void); /* onet_unknown */
 
 typedef struct onet_vocabulary_options {
     size_t size;          /* sizeof(onet_vocabulary_options) */
-    onet_unknown unknown; /* what stands for words without a row: one row per kind, a mean vector, zeros */
+    onet_unknown unknown; /* the vector of words without a row: one per kind, the mean, zeros */
     int limit;            /* rows at most */
     int own_row;          /* times that a word without a vector must be seen for a row of its own; 0: never */
     int rare_until; /* a word seen this often or less is rare; rare words give unknown ones their vectors */
 } onet_vocabulary_options;
 
 ONET_API void onet_vocabulary_defaults(onet_vocabulary_options *options, size_t size);
-/* vectors: all words that have one. seen: the words of the text, times [count of seen] how often each.
- * options may be NULL. Frequent words come first; words with a vector that the text does not have come last.
- */
+/* vectors: all words that have one. seen: the words of the text, times [count of seen]: how often each
+ * occurs. Frequent words get the first rows; words with a vector that are not in the text the last. options
+ * may be NULL. */
 ONET_API onet_status onet_words_choose(onet_words **words, const onet_words *vectors, const onet_words *seen,
                                        const uint64_t *times, const onet_vocabulary_options *options,
                                        onet_error *err);

@@ -1,4 +1,4 @@
-# Each bench/NAME.c is a program that measures: `make bench-NAME` builds and runs it.
+# Builds and runs the benchmarks: each bench/NAME.c is a program, which `make bench-NAME` builds and runs.
 BENCH_SRC := $(sort $(wildcard bench/*.c))
 BENCH_BIN := $(BENCH_SRC:%.c=$(B)/%)
 BENCH_OBJ := $(filter-out $(B)/src/front/cli/main.o,$(LIB_OBJ) $(CLI_OBJ))

@@ -1,28 +1,41 @@
-# make check: every target in CHECKS, CHECK_JOBS at a time, then a table of their times and a closing line that adds them up. The
-# other mk/*.mk files append theirs: CHECKS += check-NAME. No two of them may write the same file: what several need is built
-# or installed before them, CHECK_BUILDS += TARGET.
+# make check: every target in CHECKS, CHECK_JOBS at a time, then a table of their times and a closing line that adds them up. make
+# check-long: those in LONG_CHECKS, which take minutes each; .ci/run adds some of them to make check (MORE=TARGETS). The other
+# mk/*.mk files append theirs: CHECKS += check-NAME. No two of them may write the same file: what several need is built before
+# them, CHECK_BUILDS += TARGET.
 CHECK_JOBS ?= $(shell nproc)
-# They take the longest, so they begin first; the short ones fill the time that is left at the end.
-LONG_CHECKS := check-asan-cli check-cuda-builds check-emulated check-asan-unit check-tsan check-package check-oom
-check: setup
+# Of CHECKS they take the longest, so they begin first, after MORE; the short ones fill the time that is left at the end.
+FIRST      := check-cuda-builds check-emulated check-package check-oom
+check: setup-check
+	@# By another make, which looks for compilers and MPIs again.
+	@$(MAKE) --no-print-directory run-checks TARGETS='$(MORE) $(FIRST) $(filter-out $(MORE) $(FIRST),$(CHECKS))'
+check-long: setup-check setup-debian
+	@$(MAKE) --no-print-directory run-checks TARGETS='$(LONG_CHECKS)'
+run-checks:
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(TEST_BIN)
-	@echo "building what several targets need: $(CHECK_BUILDS)"
+	@echo "building what several targets need: $(RUN_BUILDS)"
 	@# If one of them is not built, the target that needs it says so, and fails.
-	@$(MAKE) --no-print-directory -s -k -j$$(nproc) $(CHECK_BUILDS) >/dev/null 2>&1 || true
-	@MAKE='$(MAKE)' JOBS=$(CHECK_JOBS) sh mk/check.sh $(B) $(LONG_CHECKS) $(filter-out $(LONG_CHECKS),$(CHECKS))
+	@$(MAKE) --no-print-directory -s -k -j$$(nproc) $(RUN_BUILDS) >/dev/null 2>&1 || true
+	@MAKE='$(MAKE)' JOBS=$(CHECK_JOBS) sh mk/check.sh $(B) $(TARGETS)
+RUN_BUILDS  = $(CHECK_BUILDS) $(if $(filter check-asan%,$(TARGETS)),build-asan)
 
 # The counting itself: targets that pass, fail and skip in every way.
 CHECKS    += check-counting
 check-counting:
 	@sh tests/counting.sh
 
-.PHONY: check check-counting
+.PHONY: check check-long run-checks check-counting
 
-# Installs the libraries that are missing; does nothing if all are there.
+# Install what is missing: the libraries; what the page, the tests of several ranks and the Python package need; all of that and
+# what other tests need. They do nothing if all is there.
+SETUP      = @CC='$(CC)' PYTHON='$(PYTHON)' sh mk/setup.sh $(B)
 setup:
-	@sh mk/setup.sh "$(CC)" $(B)
+	$(SETUP) build
+setup-page setup-mpi setup-python setup-debian: setup-%:
+	$(SETUP) $*
+setup-check:
+	$(SETUP) build page mpi tests python || [ $$? = 2 ]
 
-.PHONY: setup
+.PHONY: setup setup-page setup-mpi setup-python setup-debian setup-check
 
 # Trains a model in seconds and shows what the shipped ones do.
 demo: setup

@@ -5,7 +5,7 @@
 #   [  PASSED  ] N test(s).           and FAILED, by cmocka programs
 #   skipped: REASON                   one line per skipped test, by both: these lines are what is counted as skipped
 # A target that succeeds and reports nothing counts as one passed test; one that fails, as at least one failed test.
-# Before the closing line comes a table of what each target took: seconds on the clock, and of all CPUs together.
+# Before the closing line comes a table of the time of each target: wall-clock seconds, and CPU seconds.
 # usage: MAKE=make [JOBS=N] mk/check.sh FOLDER TARGET...
 logs=$1/check
 shift

@@ -1,4 +1,5 @@
-# make CUDA=1: the GPU kernels, in a library of their own that the program loads at run time. Needs nvcc 12 or newer.
+# make CUDA=1: builds the GPU kernels into a library of their own, which the program loads at run time. Needs
+# nvcc 12 or newer.
 CUDA_PATH ?= /usr/local/cuda
 NVCC      ?= $(firstword $(wildcard $(CUDA_PATH)/bin/nvcc) nvcc)
 CUDA_ARCH ?= 90
@@ -23,7 +24,7 @@ libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
 
 # Its tests are linked with few objects, since machines with a GPU often lack the other libraries.
 CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/engine/kernels/%,$(LIB_OBJ)) $(ERROR_OBJ) \
-             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/pool.o model/choices.o model/shape.o \
+             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/pool.o model/choices.o model/settings.o model/shape.o \
                model/generated.o)
 
 $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
@@ -33,7 +34,7 @@ $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 
 CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/engine/kernels/% $(B)/src/engine/decode/%,$(LIB_OBJ)) $(ERROR_OBJ) \
              $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/pool.o base/rng.o base/sha256.o base/sized.o base/version.o base/world.o \
-               data/columns.o data/constraints.o data/scaling.o data/sets.o model/choices.o model/shape.o model/generated.o model/statistics.o)
+               data/columns.o data/constraints.o data/scaling.o data/sets.o model/choices.o model/settings.o model/shape.o model/generated.o model/statistics.o)
 
 $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)
 	@mkdir -p $(@D)

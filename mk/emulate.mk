@@ -1,5 +1,5 @@
-# make check-emulated: the GPU kernels on the CPU, CUDA threads as fibers (tests/cuda/emulate), for machines without a
-# GPU. Needs a C++ compiler.
+# make check-emulated: tests the GPU kernels on the CPU, with CUDA threads as fibers (tests/cuda/emulate), for
+# machines without a GPU. Needs a C++ compiler.
 EMULATED := $(patsubst src/engine/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/engine/cuda/*/*.cu))
 EMUFLAGS := -std=c++20 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
@@ -29,7 +29,7 @@ check-emulated:
 
 # make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
 # missing __syncthreads) in whatever order they ran (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of
-# memory and about three minutes; not part of make check.
+# memory and about three minutes.
 $(B)/races/%.o: src/engine/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)
@@ -58,4 +58,5 @@ check-emulated-races: $(B)/races/libordernet-cuda.so $(B)/races/test_cuda $(B)/r
 	EMULATE_MULTIPROCESSORS=1 $(B)/races/test_cuda_order $(B)/races/libordernet-cuda.so races
 
 CHECKS += check-emulated
+LONG_CHECKS += check-emulated-races
 .PHONY: check-emulated check-emulated-races

@@ -1,6 +1,6 @@
 # Each fuzz/fuzz_NAME.c feeds bytes to one reader. `make fuzz-NAME` searches for bytes that break it (clang's
 # libFuzzer, SECONDS=30 long) and adds new inputs to build/fuzz/corpus/NAME; `make fuzz-all SECONDS=N` does so for each
-# in turn and sums up; `make fuzz-keep` adds what they found to the archives fuzz/corpus/NAME.tar.gz; `make check-corpus`
+# in turn and sums up; `make fuzz-keep` keeps what reaches new code in the archives fuzz/corpus/NAME.tar.gz; `make check-corpus`
 # replays the files of the archives, seeds and past findings, with any compiler.
 FUZZ_SECONDS := $(or $(SECONDS),30)
 FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
@@ -45,6 +45,7 @@ fuzz-%:
 	+@$(FUZZ_MAKE) build/fuzz/fuzz_$* build/fuzz/fuzz/seeds/$*.unpacked
 	@fuzz/all.sh $(FUZZ_SECONDS) $*
 
+LONG_CHECKS += fuzz-all
 fuzz-all: fuzz-bins
 	@fuzz/all.sh $(FUZZ_SECONDS) $(FUZZ_NAMES)
 

@@ -1,11 +1,12 @@
-# make install PREFIX= DESTDIR= LIBDIR=: program, libraries, headers, man page, completions, shipped models, and the page
-# if it has been built.
+# make install PREFIX= DESTDIR= LIBDIR=: installs program, libraries, headers, man page, completions,
+# documents, shipped models, and the browser page if it has been built; make uninstall removes them.
 LIBDIR    ?= $(PREFIX)/lib
 INSTALL   ?= install
 SHARE     := $(PREFIX)/share
 COMPLETE  := $(B)/ordernet.bash $(B)/ordernet.zsh $(B)/ordernet.fish
 HEADERS   := $(wildcard include/*.h)
 MODELS    := $(wildcard models/*.safetensors)
+DOCS      := LICENSE README.md CHANGELOG.md CITATION.cff $(wildcard docs/* models/*.md)
 
 # Written each time, since PREFIX may differ from one call to the next.
 ordernet.pc: FORCE
@@ -15,10 +16,10 @@ ordernet.pc: FORCE
 	    'Libs.private: $(LIB_LIBS)' > $@
 
 $(B)/ordernet.1: ordernet
-	./ordernet help --man > $@.tmp && mv $@.tmp $@
+	$(RUN) ./ordernet help --man > $@.tmp && mv $@.tmp $@
 
 $(COMPLETE): $(B)/ordernet.%: ordernet
-	./ordernet completion $* > $@.tmp && mv $@.tmp $@
+	$(RUN) ./ordernet completion $* > $@.tmp && mv $@.tmp $@
 
 # A place as one word of the shell, whatever characters it has.
 apostrophe := '
@@ -41,9 +42,12 @@ install: all $(B)/ordernet.1 $(COMPLETE)
 	$(INSTALL) -m 644 $(B)/ordernet.zsh $(call place,$(SHARE)/zsh/site-functions/_ordernet)
 	$(INSTALL) -m 644 $(B)/ordernet.fish $(call place,$(SHARE)/fish/vendor_completions.d/ordernet.fish)
 	$(INSTALL) -m 644 $(MODELS) $(call place,$(SHARE)/ordernet/models/)
-	@# The page, if make page has built it: ordernet serve has it at /.
-	[ ! -f $(B)/page/index.html ] || for f in $(PAGE_NAMES); do \
+	for f in $(DOCS); do $(INSTALL) -D -m 644 $$f $(call place,$(SHARE)/doc/ordernet)/$$f || exit 1; done
+	@# The page, if make page has built it: ordernet serve has it at /. Its word model is the shipped one, under a second name.
+	[ ! -f $(B)/page/index.html ] || for f in $(filter-out models/words.safetensors,$(PAGE_NAMES)); do \
 	    $(INSTALL) -D -m 644 $(B)/page/$$f $(call place,$(SHARE)/ordernet/page)/$$f || exit 1; done
+	[ ! -f $(B)/page/index.html ] || ln -f $(call place,$(SHARE)/ordernet/models/words.safetensors) \
+	    $(call place,$(SHARE)/ordernet/page/models/words.safetensors)
 	@# The loader finds a new library in /usr/local/lib only through its cache.
 	@[ -n $(call place,) ] || [ "$$(id -u)" != 0 ] || ldconfig 2>/dev/null || true
 
@@ -56,8 +60,9 @@ uninstall:
 	    $(call place,$(SHARE)/bash-completion/completions/ordernet) \
 	    $(call place,$(SHARE)/zsh/site-functions/_ordernet) \
 	    $(call place,$(SHARE)/fish/vendor_completions.d/ordernet.fish) \
-	    $(foreach m,$(MODELS),$(call place,$(SHARE)/ordernet/$(m))) \
+	    $(foreach m,$(MODELS),$(call place,$(SHARE)/ordernet/$(m))) $(foreach d,$(DOCS),$(call place,$(SHARE)/doc/ordernet/$(d))) \
 	    $(foreach f,$(PAGE_NAMES),$(call place,$(SHARE)/ordernet/page/$(f)))
+	for d in docs models ''; do rmdir $(call place,$(SHARE)/doc/ordernet)/"$$d" 2>/dev/null || true; done
 	for d in page/models page models ''; do rmdir $(call place,$(SHARE)/ordernet)/"$$d" 2>/dev/null || true; done
 
 # An optional library: part of all and of make install with NAME=1, removed by uninstall and clean in any case.

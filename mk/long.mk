@@ -1,11 +1,11 @@
-# Tests that take minutes and are not part of `make check`.
+# Defines the tests that take minutes: part of `make check-long`, not of `make check`.
 $(B)/tests/learn: tests/long/learn.c $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,CC $<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
 
 # Learns four orders: ascending, descending, by one of two features, outward from the mean.
-check-long: $(B)/tests/learn
+check-learn: $(B)/tests/learn
 	$<
 
 # Plants errors in a copy of the source and checks that the tests find each.
@@ -20,6 +20,12 @@ check-mutants:
 check-soak-files: $(PROGRAM)
 	@ORDERNET=$(PROGRAM) tests/soak.sh $(or $(SOAK_SECONDS),1800)
 
+# Every allocation fails once.
+check-oom-all:
+	@$(MAKE) --no-print-directory check-oom OOM_EVERY=1
+
+LONG_CHECKS += check-learn check-planted check-mutants check-soak-files check-oom-all
+
 # Branches of the readers that their unit tests and the corpora take, by gcov.
 COVERED   := engine/base engine/data engine/words
 COVER_TESTS := $(addprefix test_,data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text file number \
@@ -32,4 +38,4 @@ coverage:
 	     own && /^Taken/ { split($$4, a, ":"); b += a[2] * $$6 / 100; bn += $$6 } \
 	     END { printf "src/%s: %.1f%% of %d lines, %.1f%% of %d branches\n", d, 100 * l / ln, ln, 100 * b / bn, bn }'; done
 
-.PHONY: check-long check-planted check-mutants check-soak-files coverage
+.PHONY: check-learn check-planted check-mutants check-soak-files check-oom-all coverage

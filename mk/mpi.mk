@@ -1,4 +1,4 @@
-# make MPI=1: the MPI code, in a library of its own that the program loads if mpirun started it.
+# make MPI=1: builds the MPI code into a library of its own, which the program loads if mpirun started it.
 # MPICC=mpicc.mpich builds it for MPICH.
 MPICC     ?= mpicc
 
@@ -18,8 +18,4 @@ CHECKS    += check-mpi
 check-mpi: $(PROGRAM) $(MPI_HERE)
 	@ORDERNET=$(PROGRAM) B=$(B) sh tests/mpi.sh
 
-# Installs both MPIs on Debian; only the tests need both.
-setup-mpi:
-	@sh mk/setup-mpi.sh
-
-.PHONY: check-mpi setup-mpi
+.PHONY: check-mpi

@@ -1,8 +1,8 @@
-# The code that depends on the CPU, compiled for another one: nothing may assume x86-64. Its kernels are tested under
-# QEMU, statically linked, since the other CPU's libraries are not installed here.
+# Compiles the CPU-dependent code for another CPU (ARM), to check that nothing assumes x86-64, and tests its
+# kernels under QEMU, statically linked, since the other CPU's libraries are not installed here.
 OTHER_CC   ?= aarch64-linux-gnu-gcc
 OTHER_RUN  ?= qemu-aarch64
-OTHER_SRC  := $(filter src/engine/base/% src/engine/kernels/% src/engine/decode/%,$(LIB_SRC)) bench/bf16.c
+OTHER_SRC  := $(filter src/engine/base/% src/engine/kernels/% src/engine/decode/%,$(LIB_SRC))
 OTHER_TEST := $(addprefix src/engine/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c net.c) src/engine/base/choice.c src/engine/base/rng.c \
               tests/test_kernels.c
 OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)

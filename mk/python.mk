@@ -1,5 +1,6 @@
-# The Python package: `make wheel` builds dist/ordernet-VERSION-py3-none-PLATFORM.whl and the sdist, `make check-python`
-# installs the wheel into a fresh virtual environment and runs python/tests there. No index is asked.
+# Builds and tests the Python package: `make wheel` builds dist/ordernet-VERSION-py3-none-PLATFORM.whl and the
+# sdist, `make check-python` installs the wheel into a fresh virtual environment and runs python/tests there.
+# No package index is used.
 PYTHON      ?= /usr/bin/python3
 PYTHON_LIB  := $(B)/python/libordernet.so
 PYTHON_VENV := $(B)/python/venv
@@ -13,16 +14,19 @@ $(PYTHON_LIB): $(LIB_OBJ)
 
 # setuptools takes what is left from another build in build/lib into the wheel.
 wheel: $(PYTHON_LIB)
-	@rm -rf build/lib build/bdist.* dist && mkdir -p dist
+	@rm -rf build/lib build/bdist.* dist/*.whl dist/*.tar.gz && mkdir -p dist
 	$(call say,WHEEL dist)
 	$(Q)$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --wheel-dir dist .
 	$(Q)$(PYTHON) -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >$(B)/python/sdist.log 2>&1 || \
 	    { cat $(B)/python/sdist.log; exit 1; }
 	@ls dist
 
-# Debian packages; tests of what is missing are skipped with a reason.
-setup-python:
-	@PYTHON='$(PYTHON)' sh mk/setup-python.sh
+wheel-aarch64: $(ARM64)/usr/lib
+	$(Q)$(CROSS) -s -j$$(nproc) build/aarch64/python/libordernet.so
+	@rm -rf build/lib build/bdist.*
+	$(Q)ORDERNET_LIBRARY=build/aarch64/python/libordernet.so $(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-index \
+	    --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist
 
 check-python: $(PROGRAM) libordernet.so
 	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/run.sh $(PYTHON_VENV) ./$(PROGRAM)
@@ -36,9 +40,8 @@ bench-python: $(PROGRAM)
 check-sdist:
 	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/sdist.sh $(B)/python/sdist
 
-# One after the other, since both build dist. Packages are installed before any target runs: those beside it import some.
+# One after the other, since both build dist.
 CHECKS    += check-package
-CHECK_BUILDS += setup-python
 check-package:
 	@$(MAKE) --no-print-directory -k check-python check-sdist
 
@@ -46,4 +49,4 @@ clean: clean-python
 clean-python:
 	rm -rf dist python/ordernet.egg-info
 
-.PHONY: wheel bench-python setup-python check-python check-sdist check-package clean-python
+.PHONY: wheel wheel-aarch64 bench-python check-python check-sdist check-package clean-python

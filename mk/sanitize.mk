@@ -1,6 +1,7 @@
-# The whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the tests that use threads under
-# ThreadSanitizer. -O1: the checks dominate the time, and the stack traces stay readable. gcc 12's object-size
-# check reports a false overflow where a function table is selected; AddressSanitizer finds real ones.
+# Runs the whole test suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the tests that use
+# threads under ThreadSanitizer. -O1: the checks dominate the time, and the stack traces stay readable. gcc
+# 12's object-size check reports a false overflow where a function table is selected; AddressSanitizer finds
+# real ones.
 ASAN      := B=$(B)/asan PROGRAM=$(B)/asan/ordernet OPT=-O1 \
              SAN='-fsanitize=address,undefined -fno-sanitize=object-size -fno-sanitize-recover=all -fno-omit-frame-pointer'
 TSAN      := B=$(B)/tsan PROGRAM=$(B)/tsan/ordernet OPT=-O1 SAN=-fsanitize=thread
@@ -22,6 +23,5 @@ check-tsan:
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(TSAN) $(TSAN_BIN)
 	@status=0; for t in $(TSAN_BIN); do echo "== $$t"; $$t || status=1; done; exit $$status
 
-CHECKS       += $(ASAN_CHECKS) check-tsan
-CHECK_BUILDS += build-asan
+LONG_CHECKS  += $(ASAN_CHECKS) check-tsan
 .PHONY: build-asan check-asan $(ASAN_CHECKS) check-tsan

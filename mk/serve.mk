@@ -1,5 +1,6 @@
-# The server has docs/openapi.json in it (src/front/serve/openapi.c).
-$(B)/src/front/serve/openapi.o: docs/openapi.json
+# Tests and benchmarks the server (check-serve, check-soak, bench-serve), and rebuilds it when
+# docs/openapi.json changes, which src/front/serve/reply.c embeds.
+$(B)/src/front/serve/reply.o: docs/openapi.json
 
 # The server through real sockets; a program with sanitizers gets more time.
 check-serve: $(PROGRAM)
@@ -8,7 +9,8 @@ check-serve: $(PROGRAM)
 CHECKS    += check-serve
 TSAN_TESTS  += serve_request
 
-# Ten minutes of mixed load; not part of make check.
+# Ten minutes of mixed load.
+LONG_CHECKS += check-soak
 check-soak: $(PROGRAM)
 	ORDERNET=$(PROGRAM) python3 tests/serve/soak.py $(SOAK_SECONDS)
 
@@ -18,6 +20,6 @@ bench-serve: $(PROGRAM) $(B)/bench/serve_engine
 	ORDERNET=$(PROGRAM) ENGINE=$(B)/bench/serve_engine python3 bench/serve.py $(BENCH_ARGS)
 
 # The parser of requests, without the engine.
-$(B)/fuzz/replay_request build/fuzz/fuzz_request: $(patsubst %,$(B)/src/app/%.o,envelope request_fields models request_sets text)
+$(B)/fuzz/replay_request build/fuzz/fuzz_request: $(patsubst %,$(B)/src/app/%.o,request_fields models request_sets text)
 
 .PHONY: check-serve check-soak bench-serve

@@ -1,5 +1,5 @@
-# Each tests/test_NAME.c is a cmocka program of its own, linked with every object except the program's main.
-# The other tests/*.c are helpers that every test may use.
+# Builds and runs the unit tests: each tests/test_NAME.c is a cmocka program of its own, linked with every
+# object except the program's main. The other tests/*.c are helpers that every test may use.
 TEST_SRC  := $(sort $(wildcard tests/test_*.c))
 TEST_BIN  := $(TEST_SRC:%.c=$(B)/%)
 TEST_HELP := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
@@ -54,7 +54,7 @@ check-double: $(B)/tests/double_gradients
 CHECKS    += check-double
 .PHONY: check-double
 
-# Makes tests/golden again. The files are committed, so that `make check` needs no PyTorch.
+# Makes tests/golden.safetensors again. It is committed, so that `make check` needs no PyTorch.
 PYTHON_TORCH ?= /usr/bin/python3
 
 golden:
@@ -91,10 +91,10 @@ check-docs: ordernet
 # Python reads what ordernet writes: without any package, and with NumPy and safetensors.
 check-python-reads: ordernet
 	@mkdir -p $(B)/tests
-	@if ! command -v python3 >/dev/null; then echo "skipped: no python3 here, what ordernet writes was not read by Python"; exit 0; fi; set -e; \
+	@if ! command -v $(PYTHON) >/dev/null; then echo "skipped: no $(PYTHON) here, what ordernet writes was not read by Python"; exit 0; fi; set -e; \
 	./ordernet convert tests/data/deflated.npz $(B)/tests/sets.safetensors; \
 	./ordernet convert $(B)/tests/sets.safetensors $(B)/tests/sets.npz; \
-	python3 tests/python_reads.py $(B)/tests/sets.safetensors $(B)/tests/sets.npz $(wildcard models/*.safetensors)
+	PYTHONPATH=$(B)/packages $(PYTHON) tests/python_reads.py $(B)/tests/sets.safetensors $(B)/tests/sets.npz $(wildcard models/*.safetensors)
 CHECKS += check-python-reads
 
 .PHONY: check-python-reads

@@ -1,3 +1,5 @@
+/* Replaces malloc and its relatives in the test programs by versions that count the calls and can make a
+ * chosen one fail. */
 #include "alloc_count.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Counts the program's allocations and makes a chosen one fail. Linked into every test, where it replaces
- * malloc, calloc, realloc and aligned_alloc. */
+/* Test helper: counts the program's allocations and makes a chosen one fail. Linked into every test, where it
+ * replaces malloc, calloc, realloc and aligned_alloc. */
 #ifndef TESTS_ALLOC_COUNT_H
 #define TESTS_ALLOC_COUNT_H
 

@@ -1,4 +1,5 @@
-/* For tests of context items: sets that have some. */
+/* Test helper: turns some items of sets into context items (items that the network sees but does not
+ * place). */
 #ifndef TESTS_CONTEXT_HELP_H
 #define TESTS_CONTEXT_HELP_H
 
@@ -9,7 +10,7 @@
 #include "unit.h"
 
 /* Every `every`-th item of each set becomes context: seen, never placed. The other items keep their order.
- * Gives the same sets back. */
+ * Returns the same sets. */
 static inline onet_sets *give_context(onet_sets *sets, size_t every) {
     onet_error err;
     size_t items = sets->start[sets->count];

@@ -1,6 +1,7 @@
-# For test scripts, which begin with `. tests/count.sh`: a scratch folder $folder, and counting.
+# Shell library of the test scripts, which begin with `. tests/count.sh`: makes a scratch folder $folder, and
+# counts passed, failed and skipped checks.
 #   check NAME COMMAND...   the command must succeed; its output is shown if it does not
-#   skip REASON             a test that cannot run here
+#   skip REASON             counts a test that cannot run here
 #   finish                  prints the closing line that mk/check.sh reads; its status is the script's
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT

@@ -1,5 +1,6 @@
 #!/bin/sh
-# mk/check.sh counts what passed, failed and was skipped, whoever reports it; and every test reports what it skips.
+# Tests mk/check.sh: it must count what passed, failed and was skipped, whichever kind of test reports it, and
+# every test must report what it skips.
 # usage: tests/counting.sh
 root=$PWD
 . tests/count.sh

@@ -1,7 +1,8 @@
-/* For the tests of src/engine/data: makes files from strings and checks the result of reading them. */
+/* Test helper for src/engine/data: makes files from strings and checks the result of reading them. */
 #ifndef TESTS_DATA_HELP_H
 #define TESTS_DATA_HELP_H
 
+#include <locale.h>
 #include <string.h>
 
 #include "engine/data/sets_io.h"
@@ -26,6 +27,21 @@ static inline int help_clean(void **state) {
     char command[300];
     snprintf(command, sizeof command, "rm -rf %s", help_folder);
     return help_made ? system(command) : 0;
+}
+
+/* Makes a locale in a folder of the test and switches to it. */
+static inline void use_locale(const char *name) {
+    char command[1024];
+    const char *folder = help_path("locales");
+    snprintf(command, sizeof command,
+             "mkdir -p %s && localedef --no-archive -i %s -f UTF-8 %s/%s.UTF-8 >/dev/null 2>&1", folder, name,
+             folder, name);
+    int made = system(command);
+    (void)made; /* localedef warns about much; setlocale tells whether there is one */
+    setenv("LOCPATH", folder, 1);
+    snprintf(command, sizeof command, "%s.UTF-8", name);
+    if (!setlocale(LC_ALL, command))
+        skip_because("no locale %s here, and localedef (package locales) cannot make it", name);
 }
 
 static inline const char *help_file_of(const char *name, const char *text, size_t length) {

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Runs the examples of the documents: in each block that starts with ```console, every line that begins with "$ " is
-# run, and must print the lines that follow it.
+# Tests the examples of the documents: in each block that starts with ```console, every line that begins with
+# "$ " is run, and must print the lines that follow it. README.md stays short.
 # usage: tests/docs.sh DOCUMENT...
 . tests/count.sh
+check "README.md: at most 120 lines of at most 100 columns" \
+    awk 'length > 100 || NR > 120 { print FILENAME ":" NR; bad = 1 } END { exit bad }' README.md
 for document; do
     rm -f "$folder"/*.run
     awk -v folder="$folder" '

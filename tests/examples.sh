@@ -1,5 +1,6 @@
 #!/bin/sh
-# Trains with examples/train.c on the example data and orders three numbers with examples/order.c, and words with examples/words.c.
+# Tests the example programs: trains with examples/train.c on the example data, orders three numbers with
+# examples/order.c, and words with examples/words.c.
 # usage: B=FOLDER tests/examples.sh
 . tests/count.sh
 export LD_LIBRARY_PATH="$PWD"

@@ -1,6 +1,6 @@
+/* Reads the expected results in tests/golden.safetensors, and compares computed values with them. */
 #include "golden_file.h"
 
-#include <glob.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,36 +9,56 @@
 
 #include "engine/model/generated.h"
 
-enum { MAGIC = 8, NAME = 56, HEAD = NAME + 8 };
+#define PATH "tests/golden.safetensors"
 
-static void need(bool good, const char *what, const char *path) {
+static void need(bool good, const char *what, const char *name) {
     if (good) return;
-    fprintf(stderr, "%s: %s (reference/make_golden.py writes it)\n", path, what);
+    fprintf(stderr, PATH ": %s: %s (reference/make_golden.py writes it)\n", name, what);
     abort();
 }
 
-enum { FOLDER = 13 }; /* length of "tests/golden/" */
+/* The whole file: 8 bytes with the length of the header, which becomes a string, and the doubles. */
+static void load(golden *g) {
+    FILE *file = fopen(PATH, "rb");
+    uint64_t length = 0;
+    need(file && fread(&length, 1, sizeof length, file) == sizeof length, "cannot be read", g->name);
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file) - sizeof length;
+    fseek(file, sizeof length, SEEK_SET);
+    need(length && length < size && length % 8 == 0, "no header", g->name);
+    g->bytes = malloc(size);
+    need(g->bytes && fread(g->bytes, 1, size, file) == size, "cannot be read", g->name);
+    fclose(file);
+    g->header = g->bytes;
+    g->header[length - 1] = 0; /* a blank, or the last brace */
+    g->numbers = (const double *)(const void *)(g->header + length);
+}
 
-static char **names_of(const char *pattern) {
-    glob_t found;
-    need(glob(pattern, 0, NULL, &found) == 0, "no golden files", pattern);
-    char **names = calloc(found.gl_pathc + 1, sizeof *names);
-    need(names != NULL, "no memory", pattern);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *name = found.gl_pathv[i] + FOLDER;
-        names[i] = strndup(name, strlen(name) - strlen(".golden"));
-        need(names[i] != NULL, "no memory", name);
+/* The cases are in the order of their names; those of different sizes begin with "mixed/". */
+static char **names_of(bool mixed) {
+    golden g = {.name = "all cases"};
+    load(&g);
+    char **names = NULL;
+    size_t count = 0;
+    for (const char *at = g.header, *end; (end = strstr(at, "/case\":")); at = end + 1) {
+        const char *name = end;
+        while (name[-1] != '"') name--;
+        if ((strncmp(name, "mixed/", 6) == 0) != mixed) continue;
+        names = realloc(names, (count + 2) * sizeof *names);
+        need(names && (names[count] = strndup(name, (size_t)(end - name))), "no memory", g.name);
+        names[++count] = NULL;
     }
-    globfree(&found);
+    need(names, "no case", g.name);
+    golden_free(&g);
     return names;
 }
 
 char **golden_names(void) {
-    return names_of("tests/golden/*.golden");
+    return names_of(false);
 }
 
 char **golden_mixed_names(void) {
-    return names_of("tests/golden/mixed/*.golden");
+    return names_of(true);
 }
 
 void golden_names_free(char **names) {
@@ -47,22 +67,12 @@ void golden_names_free(char **names) {
 }
 
 void golden_load(golden *g, const char *name) {
-    char path[128];
     memset(g, 0, sizeof *g);
     snprintf(g->name, sizeof g->name, "%s", name);
-    snprintf(path, sizeof path, "tests/golden/%s.golden", name);
-    FILE *file = fopen(path, "rb");
-    need(file != NULL, "cannot be opened", path);
-    fseek(file, 0, SEEK_END);
-    g->size = (size_t)ftell(file);
-    rewind(file);
-    g->bytes = malloc(g->size);
-    need(g->bytes && fread(g->bytes, 1, g->size, file) == g->size, "cannot be read", path);
-    fclose(file);
-    need(g->size > MAGIC && memcmp(g->bytes, "ONETGOLD", MAGIC) == 0, "not a golden file", path);
+    load(g);
     size_t count;
     const double *c = golden_get(g, "case", &count);
-    need(c && (count == 11 || count == 12), "no entry \"case\"", path);
+    need(c && count >= 11 && count <= 13, "no entry \"case\"", name);
     g->settings = (onet_settings){.width = (int)c[0],
                                   .encoder_blocks = (int)c[1],
                                   .hidden = (int)c[2],
@@ -70,13 +80,14 @@ void golden_load(golden *g, const char *name) {
                                   .decoder_blocks = (int)c[4],
                                   .decoder_out = (int)c[5],
                                   .pool = (onet_pool)c[6],
-                                  .relative = count > 11 && c[11] != 0};
+                                  .relative = count > 11 && c[11] != 0,
+                                  .relations = count > 12 ? (int)c[12] : 0};
     g->B = (int)c[7];
     g->n = (int)c[8];
     g->seed = (unsigned long long)c[9];
     g->lr = c[10];
     g->sizes = golden_get(g, "sizes", &count);
-    need(g->sizes ? count == 2 * (size_t)g->B && !g->n : g->n > 0, "no sizes", path);
+    need(g->sizes ? count == 2 * (size_t)g->B && !g->n : g->n > 0, "no sizes", name);
 }
 
 int golden_items(const golden *g, int b) {
@@ -93,18 +104,16 @@ void golden_free(golden *g) {
 }
 
 const double *golden_get(const golden *g, const char *entry, size_t *count) {
-    for (size_t at = MAGIC; at + HEAD <= g->size;) {
-        uint64_t numbers;
-        memcpy(&numbers, g->bytes + at + NAME, sizeof numbers);
-        if (numbers > (g->size - at - HEAD) / sizeof(double)) break;
-        if (strncmp((const char *)g->bytes + at, entry, NAME) == 0) {
-            if (count) *count = (size_t)numbers;
-            return (const double *)(const void *)(g->bytes + at +
-                                                  HEAD); /* all parts are multiples of 8 bytes */
-        }
-        at += HEAD + (size_t)numbers * sizeof(double);
-    }
-    return NULL;
+    char key[128];
+    size_t begin, end;
+    snprintf(key, sizeof key, "\"%s/%s\":{", g->name, entry);
+    const char *at = strstr(g->header, key);
+    if (!at) return NULL;
+    int found = sscanf(at + strlen(key), "\"dtype\":\"F64\",\"shape\":[%*u],\"data_offsets\":[%zu,%zu]",
+                       &begin, &end);
+    need(found == 2 && begin <= end, entry, g->name);
+    if (count) *count = (end - begin) / sizeof(double);
+    return g->numbers + begin / sizeof(double);
 }
 
 golden_noise golden_expected(const golden *g) {
@@ -145,7 +154,9 @@ bool golden_null(const shape *sh, int index, size_t element) {
     if (N > 0 && at >= sh->dec[N - 1].norm.beta && at < sh->dec[N - 1].norm.beta + C) return true;
     if (at < sh->head_weight || at >= sh->head_weight + (size_t)sh->head_in) return false;
     size_t channel = at - sh->head_weight;
-    return channel < 2 * D ? channel >= D : (channel - 2 * D) % (2 * C) >= C;
+    size_t base = (size_t)sh->base;
+    if (channel < base) return channel >= D && channel < 2 * D;
+    return (channel - base) % (2 * C) >= C;
 }
 
 double golden_records_error(const shape *sh, int tensors, const double *got, const double *want, int *worst) {

@@ -1,7 +1,7 @@
-/* Golden files: what the PyTorch twin computes in double for generated parameters and batches
- * (reference/README.md describes each entry, model/generated.h makes the inputs). A file is the 8 bytes
- * ONETGOLD, then entries: a name of 56 bytes padded with zeros, a count (uint64), count doubles;
- * little-endian. */
+/* Reads tests/golden.safetensors: what the PyTorch reference implementation (reference/twin.py) computes in
+ * double for generated parameters and batches (reference/README.md describes each entry, model/generated.h
+ * makes the inputs). Its tensors are called CASE/ENTRY. The reader needs no part of the library, since the
+ * GPU tests link little of it. */
 #ifndef TESTS_GOLDEN_FILE_H
 #define TESTS_GOLDEN_FILE_H
 
@@ -13,17 +13,18 @@
 enum { GOLDEN_FULL = 1280, GOLDEN_SAMPLES = 64, GOLDEN_PROJECTIONS = 4, GOLDEN_STEPS = 10 };
 
 typedef struct golden {
-    char name[64]; /* of the case: the file's name without .golden */
+    char name[64]; /* CASE, as in the names of the tensors */
     onet_settings settings;
     int B, n;                /* n is 0 where the sets have different sizes */
-    const double *sizes;     /* [B, 2]: items and placed items of each set; NULL where n says it */
+    const double *sizes;     /* [B, 2]: items and placed items of each set; NULL if n is not 0 */
     unsigned long long seed; /* for generated_theta() and generated_batch() */
     double lr;               /* of the Adam trajectory; betas 0.9 and 0.999, eps 1e-8 */
-    unsigned char *bytes;
-    size_t size;
+    char *header;            /* JSON, NUL-terminated */
+    const double *numbers;   /* the data that follow the header */
+    void *bytes;             /* allocation that holds header and numbers */
 } golden;
 
-/* What float32 can be expected to be off by; the order of the entry "noise". */
+/* The expected float32 error of each entry, in the order of the entry "noise". */
 typedef struct golden_noise {
     double logits, loss, gradients, running, eval_logits, eval_loss, adam_loss, adam_change;
 } golden_noise;
@@ -35,7 +36,7 @@ char **golden_names(void);
 char **golden_mixed_names(void);
 void golden_names_free(char **names);
 
-/* Loads tests/golden/NAME.golden, found from the repository's root; aborts with a message when it cannot. */
+/* Loads a case of the file, found from the repository's root; aborts with a message when it cannot. */
 void golden_load(golden *g, const char *name);
 void golden_free(golden *g);
 
@@ -43,7 +44,7 @@ void golden_free(golden *g);
 int golden_items(const golden *g, int b);
 int golden_placed(const golden *g, int b);
 
-/* An entry's numbers, or NULL where the file has none of that name. count may be NULL. */
+/* An entry's numbers, or NULL where the case has none of that name. count may be NULL. */
 const double *golden_get(const golden *g, const char *entry, size_t *count);
 golden_noise golden_expected(const golden *g);
 
@@ -53,8 +54,8 @@ golden_noise golden_expected(const golden *g);
 size_t golden_record_size(size_t size);
 size_t golden_record(int index, const double *values, size_t size, double *out);
 
-/* Is the gradient of this parameter 0 by mathematics? (It adds the same to every item's logit.) Rounding
- * noise is all that there is in it, and Adam's steps from it mean nothing. */
+/* Whether the exact gradient of this parameter is 0, since it adds the same to every item's logit. A computed
+ * gradient is rounding noise then, and so are Adam's steps. */
 bool golden_null(const shape *sh, int index, size_t element);
 
 /* The largest error of any tensor in a concatenation of records, relative to the largest number of that

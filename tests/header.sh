@@ -1,13 +1,15 @@
 #!/bin/sh
-# The public headers compile alone in C and C++. The folders of src include each other in one direction only:
+# Checks that the public headers compile alone in C and C++, and that the folders of src include each other in
+# one direction only:
 #   engine <- app <- tasks <- front
-# The program uses the library through its public headers and the helpers of engine/base named in SHARED; a task includes
-# no other task and no front, fronts do not include each other, and the library's sentences name no option of the program.
+# The program uses the library through its public headers and the helpers of engine/base named in SHARED; a
+# task includes no other task and no front, fronts do not include each other, and the library's error messages
+# name no option of the program.
 # usage: CC=COMPILER CXX=COMPILER tests/header.sh
 . tests/count.sh
 
 # The rest of base (SHA-256, arenas) is the library's own.
-SHARED="choice clock error file fold library memory names number pool rng shown utf8 world"
+SHARED="choice clock error file fold json library memory names number pool rng shown utf8 world"
 PUBLIC='ordernet(_[a-z]+)?\.h'
 BASE="engine/base/($(echo "$SHARED" | tr ' ' '|'))\.h"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs into a folder, builds and runs a program against it, and uninstalls without leaving a file.
+# Tests `make install`: installs into a folder, builds and runs a program against it, and uninstalls without
+# leaving a file.
 . tests/count.sh
 prefix=$folder/usr
 lib=$prefix/lib
@@ -7,9 +8,11 @@ check "make install" $MAKE --no-print-directory install PREFIX="$prefix"
 check "installed program" "$prefix/bin/ordernet" --version
 for file in bin/ordernet $(ls include/*.h) lib/libordernet.a lib/libordernet.so lib/libordernet.so.1 \
     lib/pkgconfig/ordernet.pc share/man/man1/ordernet.1 share/bash-completion/completions/ordernet \
-    share/zsh/site-functions/_ordernet share/fish/vendor_completions.d/ordernet.fish; do
+    share/doc/ordernet/LICENSE share/doc/ordernet/docs/pages.md share/zsh/site-functions/_ordernet share/fish/vendor_completions.d/ordernet.fish; do
     check "installed $file" test -s "$prefix/$file"
 done
+[ ! -f "$prefix/share/ordernet/page/index.html" ] ||
+    check "one word model" test "$prefix/share/ordernet/models/words.safetensors" -ef "$prefix/share/ordernet/page/models/words.safetensors"
 check "bash reads its completions" bash -n "$prefix/share/bash-completion/completions/ordernet"
 
 # The flags come from ordernet.pc, as pkg-config would read them.
@@ -23,6 +26,7 @@ check "version of the program" test "$("$prefix/bin/ordernet" --version)" = "ord
 check "version of ordernet.pc" test "$(pc Version)" = "$version"
 check "version of the man page" grep -q "OrderNet $version" "$prefix/share/man/man1/ordernet.1"
 check "version of the server's API" grep -q "^    \"version\": \"$version\"," docs/openapi.json
+check "version of CITATION.cff" grep -qx "version: $version" CITATION.cff
 check "last version of the changelog" test "$(sed -n 's/^## \([0-9]\)/\1/p' CHANGELOG.md | head -1)" = "$version"
 cat >"$folder/user.c" <<'END'
 #include <ordernet.h>

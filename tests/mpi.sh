@@ -1,6 +1,6 @@
 #!/bin/sh
-# Several ranks on this machine: 1, 2 and 3 with Open MPI, 2 with MPICH. What is not installed is skipped, with a line
-# that says so.
+# Tests training and ordering by several MPI ranks on this machine: 1, 2 and 3 with Open MPI, 2 with MPICH.
+# What is not installed is reported as skipped.
 # usage: ORDERNET=PROGRAM B=FOLDER tests/mpi.sh     FOLDER/openmpi and FOLDER/mpich hold libordernet-mpi.so
 root=$PWD
 program=$root/${ORDERNET:-ordernet}
@@ -102,7 +102,7 @@ interrupted() { # a signal to one rank ends all, writes a checkpoint and says ho
     cat out
     grep -q 'interrupted at step' out && [ ! -e stopped.safetensors ]
 }
-ctrl_c() { # mpirun itself passes a Ctrl-C on and then ends what is left, sentence or not: the checkpoint is whole
+ctrl_c() { # mpirun passes Ctrl-C on, then kills what is left, perhaps before its message: the checkpoint is whole
     # shellcheck disable=SC2086
     train openmpi 2 cut --epochs 100000 --checkpoint-seconds 0.02 --threads 1 >out 2>&1 &
     started cut

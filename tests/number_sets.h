@@ -1,5 +1,5 @@
-/* For tests of training by several ranks: sets of numbers and their ascending order. As words, each number is
- * a row of a vocabulary of 40. */
+/* Test helper: makes sets of numbers with their ascending order, for tests of training by several ranks. As
+ * words, each number is a row of a vocabulary of 40. */
 #ifndef TESTS_NUMBER_SETS_H
 #define TESTS_NUMBER_SETS_H
 

@@ -1,3 +1,5 @@
+/* Computes the forward pass exactly as the paper writes it, in double: a slow and simple reference for the
+ * engine. */
 #include "paper_form.h"
 
 #include <math.h>
@@ -10,6 +12,8 @@ typedef struct net {
     const shape *sh;
     const double *theta;
     double *running; /* NULL, or the statistics to update */
+    const double *e; /* [B, all, all, R] */
+    int all;
     bool training;
 } net;
 
@@ -88,17 +92,23 @@ static double *inputs(const shape *sh, int B, int n, const double *x) {
 static double *encoder_block(const net *w, int block, int B, int n, double *x) {
     const encoder_at *at = &w->sh->enc[block];
     int d = at->in, H = w->sh->s.hidden, O = w->sh->s.encoder_out;
+    int R = w->sh->s.relations, columns = 2 * d + 2 * R;
     size_t pairs = (size_t)B * (size_t)n * (size_t)n;
-    double *z = numbers(pairs * 2 * (size_t)d); /* [B, n, n, 2*d] */
+    double *z = numbers(pairs * (size_t)columns); /* [B, n, n, 2*d + 2*R] */
     for (size_t r = 0; r < pairs; r++) {
         size_t b = r / (size_t)n / (size_t)n, i = r / (size_t)n % (size_t)n, j = r % (size_t)n;
         for (int c = 0; c < d; c++) {
-            z[r * 2 * (size_t)d + (size_t)c] = x[(b * (size_t)n + i) * (size_t)d + (size_t)c];
-            z[r * 2 * (size_t)d + (size_t)d + (size_t)c] = x[(b * (size_t)n + j) * (size_t)d + (size_t)c];
+            z[r * (size_t)columns + (size_t)c] = x[(b * (size_t)n + i) * (size_t)d + (size_t)c];
+            z[r * (size_t)columns + (size_t)(d + c)] = x[(b * (size_t)n + j) * (size_t)d + (size_t)c];
+        }
+        for (int c = 0; c < R; c++) {
+            size_t back = (b * (size_t)n + j) * (size_t)n + i;
+            z[r * (size_t)columns + (size_t)(2 * d + c)] = w->e[r * (size_t)R + (size_t)c];
+            z[r * (size_t)columns + (size_t)(2 * d + R + c)] = w->e[back * (size_t)R + (size_t)c];
         }
     }
     double *u =
-        conv_relu(z, pairs, 2 * d, w->theta + at->weight1, w->theta + at->bias1, H); /* [B, n, n, H] */
+        conv_relu(z, pairs, columns, w->theta + at->weight1, w->theta + at->bias1, H); /* [B, n, n, H] */
     norm(w, at->norm1, u, pairs, H);
     double *v = conv_relu(u, pairs, H, w->theta + at->weight2, w->theta + at->bias2, O); /* [B, n, n, O] */
     norm(w, at->norm2, v, pairs, O);
@@ -172,33 +182,39 @@ static int *places(int B, int n, const int32_t *y) {
     return place;
 }
 
-/* S: [B, n items, n steps, 2*D] of encoded items x: [B, n, D] */
+/* S: [B, n items, n steps, 2*D + R] of encoded items x: [B, n, D] */
 static double *source_target(const net *w, int B, int n, const double *x, const int32_t *y,
                              const int *place) {
-    int D = w->sh->D;
-    double *grid = numbers((size_t)B * (size_t)n * (size_t)n * 2 * (size_t)D);
+    int D = w->sh->D, R = w->sh->s.relations, base = w->sh->base;
+    double *grid = numbers((size_t)B * (size_t)n * (size_t)n * (size_t)base);
     for (int b = 0; b < B; b++)
         for (int i = 0; i < n; i++)
             for (int t = 0; t < n; t++) {
                 if (place[b * n + i] < t) continue; /* placed before: the cell stays zero */
-                double *cell = grid + ((size_t)(b * n + i) * (size_t)n + (size_t)t) * 2 * (size_t)D;
+                double *cell = grid + ((size_t)(b * n + i) * (size_t)n + (size_t)t) * (size_t)base;
                 const double *source = x + (size_t)(b * n + i) * (size_t)D;
                 const double *target =
                     t == 0 ? w->theta + w->sh->start : x + (size_t)(b * n + y[b * n + t - 1]) * (size_t)D;
                 memcpy(cell, source, (size_t)D * sizeof *cell);
                 memcpy(cell + D, target, (size_t)D * sizeof *cell);
+                for (int c = 0; c < R && t; c++)
+                    cell[2 * D + c] =
+                        w->e[((size_t)(b * w->all + y[b * n + t - 1]) * (size_t)w->all + (size_t)i) *
+                                 (size_t)R +
+                             (size_t)c];
             }
     return grid;
 }
 
 void paper_forward_double(const shape *sh, const double *theta, double *running, int B, int n,
                           const double *x, const int32_t *y, int training, double *logits, double *loss) {
-    paper_forward_placed(sh, theta, running, B, n, n, x, y, training, logits, loss);
+    paper_forward_placed(sh, theta, running, B, n, n, x, NULL, y, training, logits, loss);
 }
 
 void paper_forward_placed(const shape *sh, const double *theta, double *running, int B, int all, int n,
-                          const double *x, const int32_t *y, int training, double *logits, double *loss) {
-    net w = {sh, theta, running, training != 0};
+                          const double *x, const double *e, const int32_t *y, int training, double *logits,
+                          double *loss) {
+    net w = {sh, theta, running, e, all, training != 0};
     double *encoded = inputs(sh, B, all, x);
     for (int k = 0; k < sh->s.encoder_blocks; k++) encoded = encoder_block(&w, k, B, all, encoded);
     for (size_t b = 1; b < (size_t)B; b++) /* the placed items of all sets together */

@@ -1,6 +1,6 @@
-/* The forward pass as the paper writes it, in double: the pair tensor [B, n, n, 2d] and the source-target
- * grid are stored in full; nothing is split, folded or fused. Slow and simple: the tests compare the fast
- * engine with it. */
+/* Computes the forward pass as the paper writes it, in double: the pair tensor [B, n, n, 2d] and the
+ * source-target grid are stored in full; nothing is split, folded or fused. Slow and simple: the tests
+ * compare the fast engine with it. */
 #ifndef TESTS_PAPER_FORM_H
 #define TESTS_PAPER_FORM_H
 
@@ -17,9 +17,10 @@ void paper_forward_double(const shape *sh, const double *theta, double *running,
                           const double *x, const int32_t *y, int training, double *logits, double *loss);
 
 /* The same with context: of the items x: [B, all, d] of a set the encoder sees all, and the first n are
- * placed; y: [B, n], logits: [B, n, n]. */
+ * placed; y: [B, n], logits: [B, n, n]. e: relations, [B, all, all, R]; NULL: there are none. */
 void paper_forward_placed(const shape *sh, const double *theta, double *running, int B, int all, int n,
-                          const double *x, const int32_t *y, int training, double *logits, double *loss);
+                          const double *x, const double *e, const int32_t *y, int training, double *logits,
+                          double *loss);
 
 /* The same from float parameters and items, without context. */
 void paper_forward(const shape *sh, const float *theta, double *running, int B, int n, const float *x,

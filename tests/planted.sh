@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the tests: plants one error at a time in a copy of the source and runs the test that must fail.
+# Tests the tests: plants one known error at a time in a copy of the source and runs the test that must fail.
 # `make check-planted`. Each line: file | what is replaced | by what | the test's make target.
 set -u
 root=$(pwd)

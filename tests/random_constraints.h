@@ -1,4 +1,5 @@
-/* For tests of what holds for any sets: random context items and constraints. */
+/* Test helper: gives sets random context items and constraints, for tests of properties that hold for any
+ * sets. */
 #ifndef TESTS_RANDOM_CONSTRAINTS_H
 #define TESTS_RANDOM_CONSTRAINTS_H
 

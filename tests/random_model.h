@@ -1,4 +1,5 @@
-/* For tests of what holds for any weights: nets with random weights, random sets, and their answers. */
+/* Test helper: makes networks with random weights, random sets and their answers, for tests of properties
+ * that hold for any weights. */
 #ifndef TESTS_RANDOM_MODEL_H
 #define TESTS_RANDOM_MODEL_H
 
@@ -12,10 +13,10 @@
 #include "unit.h"
 
 static const onet_settings nets[] = {
-    {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, {0}},
-    {3, 2, 20, 5, ONET_POOL_MEAN, 3, 7, 0, {0}},
-    {1, 1, 16, 16, ONET_POOL_MAX, 2, 40, 0, {0}},
-    {2, 2, 24, 8, ONET_POOL_MAX, 2, 9, 1, {0}},
+    {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 0, {0}},
+    {3, 2, 20, 5, ONET_POOL_MEAN, 3, 7, 0, 0, {0}},
+    {1, 1, 16, 16, ONET_POOL_MAX, 2, 40, 0, 0, {0}},
+    {2, 2, 24, 8, ONET_POOL_MAX, 2, 9, 1, 0, {0}},
 };
 enum { NETS = sizeof nets / sizeof *nets };
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is built for one MPI or one kind of GPU is built again when another is named, and only then. Runs in a folder of its
-# own, with a compiler that only counts its calls.
+# Tests the Makefile: what is built for one MPI or one GPU architecture must be built again when another is
+# named, and only then. Runs in a folder of its own, with a fake compiler that only counts its calls.
 # usage: MAKE=make tests/rebuild.sh
 root=$PWD
 . tests/count.sh

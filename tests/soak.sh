@@ -1,8 +1,9 @@
 #!/bin/bash
-# Training, ordering and serving in a loop, with random kills, full disks (a limit of file sizes) and memory limits. Nothing
-# may be lost: a killed training that is resumed ends with the model of an unbroken one, byte for byte; a file that is there is
-# whole; a server gives the same answer whatever is done to it, or none; a program never ends by a signal that it was not sent.
-# Nothing may be leaked: no temporary file stays, and a server has as many open files after its requests as before.
+# Soak test: trains, orders and serves in a loop, with random kills, full disks (a limit of file sizes) and
+# memory limits. Nothing may be lost: a killed training that is resumed ends with the model of an
+# uninterrupted one, byte for byte; files are complete or absent; a server gives the same answer or none; a
+# program never ends by a signal that it was not sent. Nothing may be leaked: no temporary file stays, and a
+# server has as many open files after its requests as before.
 # usage: tests/soak.sh [SECONDS] [SEED]      ORDERNET names the program
 seconds=${1:-1800}
 RANDOM=${2:-1}
@@ -72,6 +73,27 @@ full_disk() {
     [ $status = 4 ] || [ $status = 0 ] || bad "training on a full disk ended with $status: $(cat err)"
     train --model f.safetensors --resume >/dev/null 2>err || bad "resuming after a full disk: $(cat err)"
     cmp -s f.safetensors whole.safetensors || bad "the model after a full disk is another one"
+}
+
+# A disk that is full: a file system of its own, of 32 to 159 KB, with other blocks to write than those of `ulimit -f`.
+small_disk() {
+    local status
+    unshare -rm bash -c 'mount -t tmpfs -o size=$1k none small && shift && cp old.jsonl small/out.jsonl 2>/dev/null
+        cp small/out.jsonl before.jsonl
+        "$@" order --model "$model" --out small/out.jsonl ask.jsonl 2>err
+        echo $? >status
+        cmp -s small/out.jsonl before.jsonl || cmp -s small/out.jsonl whole.out.jsonl || echo changed >>status
+        rm small/*
+        "$@" train $shape --model small/f.safetensors >/dev/null 2>>err
+        echo $? >>status
+        cp small/* kept 2>/dev/null' bash $((RANDOM % 128 + 32)) "$program"
+    for status in $(cat status); do
+        [ "$status" = 4 ] || [ "$status" = 0 ] || bad "on a small disk: $status: $(cat err)"
+    done
+    mv kept/* . 2>/dev/null
+    train --model f.safetensors --resume >/dev/null 2>err || bad "resuming after a small disk: $(cat err)"
+    cmp -s f.safetensors whole.safetensors || bad "the model after a small disk is another one"
+    rm -f f.*
 }
 
 little_memory() {
@@ -157,6 +179,11 @@ else
     echo "skipped: no curl here, the server was not asked anything"
 fi
 
+mkdir small kept
+export model shape
+mounts=
+if unshare -rm mount -t tmpfs none small 2>/dev/null; then mounts=1; else echo "skipped: no file system can be mounted here, no small disk"; fi
+
 end=$((SECONDS + seconds))
 while [ $SECONDS -lt $end ]; do
     case $((RANDOM % (7 + ${serving:-0}))) in
@@ -164,7 +191,7 @@ while [ $SECONDS -lt $end ]; do
     1) what=term && kill_training TERM ;;
     2) what=hangup && kill_training HUP ;;
     3) what=kill-order && kill_ordering ;;
-    4) what=full-disk && full_disk ;;
+    4) if [ $((RANDOM % 2)) = 0 ] && [ -n "$mounts" ]; then what=small-disk && small_disk; else what=full-disk && full_disk; fi ;;
     7) what=serving && kill_serving ;;
     8) what=serving-little-memory && little_serving ;;
     *) what=little-memory && little_memory ;;

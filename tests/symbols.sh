@@ -1,5 +1,6 @@
 #!/bin/sh
-# Both libraries export the functions that the public headers declare, and nothing else.
+# Checks that the shared and the static library export the functions that the public headers declare, and
+# nothing else.
 . tests/count.sh
 sed -n 's/^ONET_API .*[ *]\(onet_[a-z0-9_]*\)(.*/\1/p' include/*.h | sort >"$folder/declared"
 nm -D --defined-only libordernet.so | awk '{ print $3 }' | sort >"$folder/shared"

@@ -1,5 +1,6 @@
-/* Where the best order alone is wanted, the search leaves beams out that cannot give it (decode/search.c).
- * The answers are those of the whole beam search, which a second order makes it do, to the last bit. */
+/* Tests the pruning of beam search: if only the best order is requested, the search drops beams that cannot
+ * become it (decode/search.c). The answers must be those of the full beam search, which requesting a second
+ * order forces, to the last bit. */
 #include <malloc.h>
 #include <math.h>
 
@@ -26,7 +27,7 @@ static void repeat_items(onet_sets *sets, uint64_t seed) {
                        width * sizeof *sets->items);
 }
 
-/* How often each way to the answer was taken. */
+/* How often the search ended in each of its ways. */
 typedef struct ways {
     int sure, greedy, better, lost;
 } ways;
@@ -193,7 +194,7 @@ static void fewer_steps_are_computed(void **state) {
             int n = (int)sets_size(one, 0), beams = search_orders(n, 2 + turn % 5);
             freezer z;
             assert_true(freezer_new(&z, m, &counting));
-            const frozen *f = freezer_get(&z, n);
+            const frozen *f = freezer_prepare(&z, n);
             int32_t best[8], all[8], greedy[8];
             int fast = blocks_of_search(f, one, (search_task){.beams = beams, .best_only = true}, best),
                 whole = blocks_of_search(f, one, (search_task){.beams = beams}, all),
@@ -230,7 +231,7 @@ static void memory_of_a_search(void **state) {
     assert_true(freezer_new(&z, m, kernels_pick(NULL)));
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         int n = cases[c].n, beams = cases[c].beams;
-        const frozen *f = freezer_get(&z, n);
+        const frozen *f = freezer_prepare(&z, n);
         search s = {0};
         struct mallinfo2 before = mallinfo2();
         assert_true(search_reserve(&s, f, beams, n, 1));

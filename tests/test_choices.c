@@ -1,4 +1,5 @@
-/* Lists of named values: every name is there once and is found again, every value is one of its enum. */
+/* Tests the lists of named values (enum values with their names): every name is unique and found again, every
+ * value belongs to its enum. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,10 @@
-/* Columns: features by their names from CSV and JSON with keys, in sets and models; missing values. */
+/* Tests named columns: features by name from CSV and JSON, in sets and models, and missing values. */
 #include <math.h>
 
 #include "data_help.h"
 #include "engine/data/columns.h"
 #include "engine/model/model.h"
+#include "ordernet_io.h"
 
 static const char *const people[] = {"height", "age"};
 
@@ -37,7 +38,7 @@ static void csv_by_name(void **state) {
         "lacks.csv", lacks, strlen(lacks), &options,
         "FILE:1: there is no column `height`, a feature of the model; add it, or name the columns "
         "to take instead (onet_read_options.features)");
-    /* Names that the caller gives go by their place. */
+    /* Names given by the caller are matched to the features by position. */
     options.features = "size,years";
     sets = help_read("b.csv", "years,size,team\n36,1.5,a\n29,2.5,a\n", &options);
     items_are(sets, (float[]){1.5f, 36, 2.5f, 29});
@@ -89,6 +90,9 @@ static void delimiters(void **state) {
     items_are(sets, (float[]){1, 2, 3, 4});
     onet_sets_free(sets);
     sets = help_read("tabs.csv", "set\tx\ty\na\t1\t2\na\t3\t4\n", NULL);
+    items_are(sets, (float[]){1, 2, 3, 4});
+    onet_sets_free(sets);
+    sets = help_read("no ending", "set;x;y\na;1;2\na;3;4\n", &options); /* else lines of words */
     items_are(sets, (float[]){1, 2, 3, 4});
     onet_sets_free(sets);
     options.delimiter = '"';
@@ -211,7 +215,7 @@ static void fills_memory(void **state) {
     assert_int_equal(onet_sets_fill(&filled, &given, NULL, ONET_MISSING_ERROR, &err), ONET_BAD);
     assert_string_equal(err.text,
                         "set 1: `items`[0]: feature [1] has no value, the first of 2 missing values; "
-                        "fill it in, or choose what stands for it: mean or indicator");
+                        "fill it in, or choose how to replace it: mean or indicator");
     assert_string_equal(err.field, "onet_read_options.missing");
     assert_int_equal(onet_sets_fill(&filled, &given, NULL, ONET_MISSING_INDICATOR, &err), ONET_OK);
     items_are(filled, (float[]){1, 4.5f, 0, 1, 2, 4, 1, 0, 3, 5, 0, 0});
@@ -278,7 +282,7 @@ static void model_keeps_them(void **state) {
     onet_model_free(model);
 }
 
-/* Sets that name their features otherwise are not ordered by place. */
+/* Sets with other feature names are refused, not matched by position. */
 static void model_refuses_other_names(void **state) {
     (void)state;
     onet_model *model = trained("set,x,y,rank\na,1,10,0\na,2,20,1\n", ONET_MISSING_ERROR);

@@ -1,5 +1,5 @@
-/* What a result is worth: the share that guessing gets, counted by hand; ties as random orders; which of the
- * simple rules is enough; noise is no better than guessing. */
+/* Tests the comparison of a model with simple baselines: the score of guessing against a hand count, ties as
+ * random orders, which baseline suffices, and noise that is no better than guessing. */
 #include <math.h>
 #include <string.h>
 
@@ -63,6 +63,30 @@ static onet_set_measure *answers(const onet_sets *sets, int right) {
                          ONET_OK);
     }
     return each;
+}
+
+/* Twelve sets of random orders, each six times: one that is right by chance counts once, not six times. */
+static void equal_sets_count_once(void **state) {
+    (void)state;
+    onet_sets *few = made_sets(BY_NOTHING, 12, 5, 8), *sets;
+    assert_int_equal(sets_new(&sets, WIDTH, NULL), ONET_OK);
+    for (size_t s = 0; s < few->count; s++)
+        for (int k = 0; k < 6; k++)
+            assert_int_equal(sets_append(sets, 5, WIDTH, few->items + few->start[s] * WIDTH,
+                                         few->order + few->start[s], NULL),
+                             ONET_OK);
+    onet_set_measure *each = answers(sets, 6), *once = answers(few, 1);
+    onet_comparison c, single;
+    assert_int_equal(onet_compare(&c, NULL, sets, each, NULL, NULL), ONET_OK);
+    assert_int_equal(onet_compare(&single, NULL, few, once, NULL, NULL), ONET_OK);
+    assert_true(c.model_failed && single.model_failed);
+    assert_memory_equal(&c.model.exact, &single.model.exact, sizeof c.model.exact);
+    assert_memory_equal(&c.guess.exact, &single.guess.exact, sizeof c.guess.exact);
+    assert_non_null(strstr(c.sentence, "on 12 sets"));
+    free(each);
+    free(once);
+    onet_sets_free(few);
+    onet_sets_free(sets);
 }
 
 static void guessing_by_hand(void **state) {
@@ -135,7 +159,8 @@ static void noise_is_guessing(void **state) {
     }
 }
 
-/* By exact match and by tau, one comparison each of a thousand may err: of 1,000 with random answers, few. */
+/* Each of the two tests, by exact match and by tau, has a false-positive rate of 1 in 1,000: of 1,000 models
+ * that answer at random, few may seem better than guessing. */
 static void noise_stays_guessing(void **state) {
     (void)state;
     int wrong = 0;
@@ -184,7 +209,7 @@ static void the_model_is_needed(void **state) {
     assert_non_null(strstr(c.sentence, "depends on the whole set"));
 }
 
-/* Items that stand in the right order in the file help nobody whose score ties them. */
+/* A score with ties gains nothing from items that are in the right order in the file. */
 static void the_order_of_the_file_tells_nothing(void **state) {
     (void)state;
     onet_sets *sets;
@@ -196,7 +221,7 @@ static void the_order_of_the_file_tells_nothing(void **state) {
         float items[4];
         const int32_t order[] = {0, 1, 2, 3};
         for (int i = 0; i < 4; i++)
-            items[i] = rng_below(&r, 2) ? 1 : 0; /* says nothing, and ties most items */
+            items[i] = rng_below(&r, 2) ? 1 : 0; /* unrelated to the order; ties most items */
         assert_int_equal(sets_append(sets, 4, 1, items, order, NULL), ONET_OK);
     }
     assert_int_equal(onet_compare(&c, NULL, sets, NULL, NULL, NULL), ONET_OK);
@@ -227,10 +252,15 @@ static void what_it_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guessing_by_hand),     cmocka_unit_test(scores_as_orders),
-        cmocka_unit_test(noise_is_guessing),    cmocka_unit_test(noise_stays_guessing),
-        cmocka_unit_test(one_column_is_enough), cmocka_unit_test(the_ranker_is_enough),
-        cmocka_unit_test(the_model_is_needed),  cmocka_unit_test(the_order_of_the_file_tells_nothing),
+        cmocka_unit_test(equal_sets_count_once),
+        cmocka_unit_test(guessing_by_hand),
+        cmocka_unit_test(scores_as_orders),
+        cmocka_unit_test(noise_is_guessing),
+        cmocka_unit_test(noise_stays_guessing),
+        cmocka_unit_test(one_column_is_enough),
+        cmocka_unit_test(the_ranker_is_enough),
+        cmocka_unit_test(the_model_is_needed),
+        cmocka_unit_test(the_order_of_the_file_tells_nothing),
         cmocka_unit_test(what_it_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
-/* Ordering with context items and with constraints, for any weights: the net is the paper's with the decoder
- * on the placed items, constraints are always kept, a full beam finds the best order that keeps them, scores
- * are the net's own, and sets without context or constraints have the answers they had. */
+/* Tests ordering with context items and with constraints, for any weights: the network is the paper's with
+ * the decoder on the placed items, constraints are always kept, a full beam finds the best order that keeps
+ * them, scores are the network's own, and sets without context or constraints keep their answers. */
 #include <math.h>
 
 #include "alloc_count.h"
@@ -65,7 +65,7 @@ static void scores_are_the_papers(void **state) {
                     rows[i] = (int32_t)row++;
                 }
             for (size_t t = 0; t < placed; t++) y[t] = rows[sets->order[first + t]];
-            paper_forward_placed(&m->sh, theta, NULL, 1, (int)n, (int)placed, x, y, 0, logits, &loss);
+            paper_forward_placed(&m->sh, theta, NULL, 1, (int)n, (int)placed, x, NULL, y, 0, logits, &loss);
             assert_true(fabs(p[s] + loss * (double)placed) < 2e-4 * (double)placed);
             free(x);
             free(logits);

@@ -1,5 +1,5 @@
-/* Constraints on an order: they are taken exactly when some order keeps them, a search that goes by the graph
- * never gets stuck, and what contradicts itself is refused by name. */
+/* Tests constraints on an order: they are accepted exactly if some order satisfies them, a search that
+ * follows the constraint graph never gets stuck, and contradictions are refused with the items named. */
 #include "data_help.h"
 
 #include "engine/base/rng.h"
@@ -193,7 +193,7 @@ static void reads_all_kinds(void **state) {
     onet_sets_free(sets);
 }
 
-/* safetensors holds them; what comes back says the same in other words. */
+/* A safetensors file holds constraints; those read from it are equivalent. */
 static void round_trip(void **state) {
     (void)state;
     onet_error err = {.text = ""};
@@ -245,7 +245,7 @@ static void setters(void **state) {
     assert_string_equal(err.text, "set 1: the constraint `before` names item 3, which the set does not have; "
                                   "its items are 0 to 2");
     assert_int_equal(sets->constraint_count, 2);
-    /* An item that is named cannot become context. */
+    /* An item that a constraint names cannot become context. */
     const uint8_t named[] = {0, 0, 1, 0, 0, 1};
     const int32_t rising[] = {0, 1, 2};
     memcpy(sets->order + 3, rising, sizeof rising);

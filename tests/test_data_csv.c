@@ -1,4 +1,5 @@
-/* CSV: sets from rows in any order, RFC 4180's quotes and line ends, errors, and the output of `order`. */
+/* Tests reading CSV (sets from rows in any order, RFC 4180's quotes and line ends, errors) and the CSV output
+ * of `order`. */
 #include "data_help.h"
 
 static void reads(void **state) {
@@ -43,7 +44,6 @@ static void leaves_empty_ranks_open(void **state) {
     onet_sets_free(sets);
 }
 
-/* Rows of many sets, dealt out one by one, come together again. */
 static void reads_context(void **state) {
     (void)state;
     /* Rows without a rank, where others of the set have one; or marked by a column. */
@@ -102,6 +102,7 @@ static void cannot_hold(void **state) {
     }
 }
 
+/* The interleaved rows of many sets are grouped by set. */
 static void groups(void **state) {
     (void)state;
     enum { SETS = 50, ITEMS = 7 };
@@ -126,7 +127,7 @@ static void refuses(void **state) {
     (void)state;
 #define REFUSED(text, sentence) help_refused("bad.csv", text, "FILE" sentence)
 #define CHOICE                                                                                               \
-    "; fill it in, choose what stands for it (mean or indicator), or name other features "                   \
+    "; fill it in, choose how to replace it (mean or indicator), or name other features "                    \
     "(onet_read_options.missing onet_read_options.features)"
     REFUSED("", ": the file is empty; expected a header and at least one row");
     REFUSED("set,x\n", ": a header and no rows; give at least one set");
@@ -134,14 +135,16 @@ static void refuses(void **state) {
             ":1: there is no column `set` to tell the sets apart; name the column that does, "
             "or '' where the file is one set (onet_read_options.set_column)");
     REFUSED("set,x,x\n1,2,3\n", ":1: column `x` stands in the header twice; rename one of them");
-    REFUSED("set,name\n1,a\n", ": no column of numbers; give every item at least one feature");
+    REFUSED(
+        "set,name\n1,a\n",
+        ": no column of numbers; give every item at least one feature, or name columns of text as features");
     REFUSED("set,x,y\n1,2,3\n1,2\n", ":3: 2 fields where the header has 3; give every row as many");
     REFUSED("set,x\n1,2\n1,nan\n", ":3: column `x`: \"nan\" is a missing value" CHOICE);
     REFUSED("set,x\n1,-inf\n",
             ":2: column `x`: \"-inf\" is not a finite number; give a number or leave the set out");
     REFUSED("set,x\n1,2\n1,two\n", ":3: column `x`: \"two\" is not a number, but 1 other is; correct it, or "
                                    "name the features (onet_read_options.features)");
-    /* One value that is none must not make text of a column of numbers. */
+    /* One value that is not a number must not turn a column of numbers into text. */
     REFUSED(
         "set,x,y\n1,none so far,1\n1,2,2\n1,3,4\n",
         ":2: column `x`: \"none so far\" is not a number, but 2 others are; correct it, or name the features "
@@ -187,9 +190,11 @@ static void refuses(void **state) {
                       "FILE:1: there is no column `z`, which is named as a feature; check the names "
                       "(onet_read_options.features)");
     help_refused_with("bad.csv", text, strlen(text), &twice,
-                      "FILE:1: column `x` is named as a feature twice, or is the set's or the rank's");
+                      "FILE:1: column `x` is named as a feature twice, or is the column of sets or ranks; "
+                      "name each feature once");
     help_refused_with("bad.csv", text, strlen(text), &own,
-                      "FILE:1: column `set` is named as a feature twice, or is the set's or the rank's");
+                      "FILE:1: column `set` is named as a feature twice, or is the column of sets or ranks; "
+                      "name each feature once");
 }
 
 /* Reads, gives each set the order n-1 .. 0 and the log-probability of minus its size, and compares. */

@@ -1,5 +1,5 @@
-/* Files and streams: from each format to each other, through pipes, compressed, with lines that are too long,
- * with words. */
+/* Tests files and streams of sets: conversion from each format to each other, pipes, compression, lines that
+ * are too long, words. */
 #include "data_help.h"
 
 #include <fcntl.h>

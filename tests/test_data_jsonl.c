@@ -1,5 +1,5 @@
-/* JSON Lines: what is read, what is refused with which message, the output of `order`; compared with jansson.
- */
+/* Tests JSON Lines: what is read, what is refused with which message, compared with jansson; and the output
+ * of `order`. */
 #include "data_help.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ static void refuses(void **state) {
             "not valid JSON at column 1: expected an object such as {\"items\": [[0.1, 0.2], [0.3, 0.4]]}");
     REFUSED("{\"items\": [[1, 2]", "not valid JSON at column 18: expected a comma or ]");
     REFUSED("{\"items\": [[1, 2]]} x",
-            "not valid JSON at column 21: expected the end of the line: one set a line");
+            "not valid JSON at column 21: expected the end of the line: one set per line");
     REFUSED("{\"items\": [[1, 2],]}", "not valid JSON at column 19: expected an item");
     REFUSED("{\"items\": [[1, 01]]}", "not valid JSON at column 16: expected a number");
     REFUSED("{\"items\": [[1]], 'a': 1}", "not valid JSON at column 18: expected a key in quotes");
@@ -91,15 +91,14 @@ static void refuses(void **state) {
             "field `items`[1]: fewer features than the 2 of the items before it; give each the same number");
     REFUSED("{\"items\": [[1, 2], [3, 4, 5]]}",
             "field `items`[1]: more features than the 2 of the items before it; give each the same number");
-    REFUSED("{\"items\": [[1, NaN]]}",
-            "`items`[0]: feature [1] has no value; fill it in, or choose what stands "
-            "for it: mean or indicator (onet_read_options.missing)");
+    REFUSED("{\"items\": [[1, NaN]]}", "`items`[0]: feature [1] has no value; fill it in, or choose how to "
+                                       "replace it: mean or indicator (onet_read_options.missing)");
     REFUSED("{\"items\": [[1, 2], [-Infinity, 2]]}",
             "field `items`[1][0]: not a finite number; give a number or leave the set out");
     REFUSED("{\"items\": [[1, \"2\"]]}", "field `items`[0][1]: not a number; every feature is one");
     REFUSED("{\"items\": [[1, null], [null, 2]]}",
-            "`items`[0]: feature [1] has no value, the first of 2 missing values; fill it in, or choose what "
-            "stands for it: mean or indicator (onet_read_options.missing)");
+            "`items`[0]: feature [1] has no value, the first of 2 missing values; fill it in, or choose how "
+            "to replace it: mean or indicator (onet_read_options.missing)");
     REFUSED("{\"items\": [[1, 1e39]]}",
             "field `items`[0][1]: out of range; features are 32-bit, at most 3.4e38 in size");
     REFUSED("{\"items\": [[1, -1e999]]}",

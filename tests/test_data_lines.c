@@ -1,7 +1,7 @@
-/* Pointer Network text, plain text, and the detection of a file's format. */
+/* Tests reading the Pointer Network text format and plain text, and the detection of a file's format. */
 #include "data_help.h"
 
-#include "engine/data/text.h"
+#include "engine/data/format.h"
 
 static void reads_pointer_text(void **state) {
     (void)state;

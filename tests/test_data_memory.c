@@ -1,4 +1,5 @@
-/* Memory that runs out at any point of reading, writing and converting: ONET_MEMORY, and no partial file. */
+/* Tests out-of-memory at every allocation of reading, writing and converting sets: ONET_MEMORY, and no
+ * partial file. */
 #include "data_help.h"
 
 #include "alloc_count.h"
@@ -30,7 +31,7 @@ static void survives(onet_status (*call)(const char *path, const char *out, onet
             bool failed = true;
             size_t k = 0;
             onet_error first;
-            call(path, out, &first); /* makes what is made once and kept */
+            call(path, out, &first); /* allocates what is kept until the program ends */
             for (; failed; k++) {
                 onet_error err = {.text = ""};
                 unlink(out);

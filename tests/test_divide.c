@@ -1,4 +1,5 @@
-/* Divisions of sets: equal ones and those of one group stay together, whatever the seed. */
+/* Tests the division of sets into parts: equal sets and those of one group stay together, whatever the
+ * seed. */
 #include <string.h>
 
 #include "data_help.h"
@@ -73,7 +74,7 @@ static void groups_stay_together(void **state) {
     (void)state;
     onet_error err = {.text = ""};
     onet_sets *sets = repeated();
-    /* The kinds 0 to 9 by tens of sets, and one set that ties two groups; the others have none. */
+    /* Groups a, b and c of three sets each; one more set joins a and c; the others have no group. */
     const char *name[] = {"a", "b", "c"}, *group[SETS] = {0};
     for (int s = 0; s < 9; s++) group[s] = name[s / 3];
     group[KINDS + 8] = "a"; /* a copy of set 8, of group c */
@@ -86,7 +87,7 @@ static void groups_stay_together(void **state) {
             assert_int_equal(part[s], s / 3 == 1 ? part[3] : part[0]); /* a and c are one */
         assert_int_equal(onet_sets_hold_out(take, sets, group, 1, seed, &err), ONET_OK);
         for (int s = 0; s < SETS; s++) taken += take[s];
-        assert_int_equal(taken, COPIES); /* no less is possible */
+        assert_int_equal(taken, COPIES); /* the smallest part that can be held out */
     }
     for (int s = 0; s < SETS; s++) group[s] = "one";
     uint8_t take[SETS];

@@ -1,4 +1,5 @@
-/* What `draw` draws of a log: the epochs gone by at each step, thinned out to what a picture can show. */
+/* Tests how `draw` reads a training log: steps become epochs, and points are thinned out to what a chart can
+ * show. */
 #define cmd_draw tested_cmd_draw
 #include "../src/front/cli/cmd_draw.c"
 

@@ -1,5 +1,6 @@
-/* The engine in float32, with every kernel set that this CPU runs, against the PyTorch twin's golden
- * files: log-probabilities, loss, every gradient, running statistics, ten steps of Adam, greedy orders. */
+/* Tests the engine in float32, with every kernel set that this CPU runs, against the golden results of the
+ * PyTorch reference: log-probabilities, loss, every gradient, running statistics, ten steps of Adam, greedy
+ * orders. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "engine/model/generated.h"
 #include "engine/model/model.h"
 #include "golden_file.h"
+#include "ordernet_io.h"
 #include "unit.h"
 
 enum { SLACK = 8 }; /* how much further off than the twin's own float32 the engine may be */
@@ -39,22 +41,29 @@ static void *need(void *p) {
  * with the first of its order placed and the others context. */
 static void add_batch(bench *b, int step, uint8_t *context) {
     onet_error err;
-    int B = b->g.B, d = b->g.settings.width, largest = 0;
+    int B = b->g.B, d = b->g.settings.width, R = b->g.settings.relations, largest = 0;
     for (int k = 0; k < B; k++) largest = golden_items(&b->g, k) > largest ? golden_items(&b->g, k) : largest;
     float *x = need(malloc((size_t)B * (size_t)largest * (size_t)d * sizeof *x));
     int32_t *y = need(malloc((size_t)B * (size_t)largest * sizeof *y));
-    if (!b->g.sizes) generated_batch(b->g.seed, step, B, b->g.n, d, x, y);
+    float *e = need(malloc((size_t)B * (size_t)(largest * largest) * (size_t)R * sizeof *e + 1));
+    if (!b->g.sizes) {
+        generated_batch(b->g.seed, step, B, b->g.n, d, x, y);
+        generated_pairs(b->g.seed, step, B, b->g.n, R, e);
+    }
     for (int k = 0; k < B; k++) {
         int n = golden_items(&b->g, k), m = golden_placed(&b->g, k), at = m;
         size_t from = b->g.sizes ? 0 : (size_t)k * (size_t)n;
         if (b->g.sizes) generated_batch(b->g.seed, step * B + k, 1, n, d, x, y);
+        if (b->g.sizes) generated_pairs(b->g.seed, step * B + k, 1, n, R, e);
         uint8_t *is_context = context + b->sets->start[b->sets->count];
         memset(is_context, 0, (size_t)n);
         for (int t = m; t < n; t++) is_context[y[from + (size_t)t]] = 1;
         for (int i = 0; i < n; i++)
             if (is_context[i]) y[from + (size_t)at++] = i;
         assert_int_equal(sets_append(b->sets, (size_t)n, d, x + from * (size_t)d, y + from, &err), ONET_OK);
+        assert_int_equal(sets_append_pairs(b->sets, R, e + from * (size_t)n * (size_t)R, &err), ONET_OK);
     }
+    free(e);
     free(x);
     free(y);
 }
@@ -254,8 +263,7 @@ static void right_orders(bench *b, const char *kernel_set) {
     free(got);
 }
 
-/* All golden files of a list, of which there must be more than `least`; ordered: how they are compared last.
- */
+/* All golden cases of a list, which must be more than `least`; ordered: the last comparison of each. */
 static void agrees_on(char **names, size_t least, const char *kernel_set,
                       void (*ordered)(bench *b, const char *kernel_set)) {
     size_t count = 0;

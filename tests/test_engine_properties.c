@@ -1,6 +1,6 @@
-/* Properties that hold for any weights: permuting items permutes the answer, any number of threads gives the
- * same bits, greedy is a beam of one, steps one by one equal teacher forcing, a full beam finds the best
- * order, and the operations of a search are those of its steps. */
+/* Tests properties that hold for any weights: permuting items permutes the answer, any number of threads
+ * gives the same bits, greedy is a beam of one, decoding step by step equals teacher forcing, a full beam
+ * finds the best order, and the counted operations of a search are those of its steps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +260,7 @@ static void overflow_is_refused(void **state) {
         onet_error err = {.text = ""};
         assert_int_equal(onet_order(m, items, 3, order, &p, &err), ONET_BAD);
         assert_non_null(strstr(err.text, "set 1: its features are too large"));
-        /* Also where nobody asks how probable the order is. */
+        /* Also if no log-probability is requested. */
         onet_orderer *orderer;
         onet_sets sets = {
             .count = 1, .width = onet_model_settings(m)->width, .start = (size_t[]){0, 3}, .items = items};

@@ -1,8 +1,7 @@
-/* Memory that runs out at any point of reading or writing a binary file: ONET_MEMORY. */
+/* Tests out-of-memory at every allocation of reading or writing a binary file: ONET_MEMORY. */
 #include "alloc_count.h"
 #include "data_help.h"
-#include "engine/data/npz.h"
-#include "engine/data/sets_binary.h"
+#include "engine/data/format.h"
 #include "engine/model/model.h"
 
 typedef onet_status job(const char *from, const char *to, onet_error *err);

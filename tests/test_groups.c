@@ -1,5 +1,5 @@
-/* Small sets are encoded and searched in groups (decode/encode.h). An answer must not depend, to the last
- * bit, on the sets beside it, on how many there are, or on the number of threads. */
+/* Tests that small sets, which are encoded and searched in groups (decode/encode.h), get answers that do not
+ * depend, to the last bit, on the sets beside them, on their number, or on the number of threads. */
 #include "engine/decode/search.h"
 #include "random_constraints.h"
 #include "random_model.h"
@@ -13,7 +13,7 @@ static onet_sets *sets_of_kind(int kind, int width, int count, int low, int high
     return sets;
 }
 
-/* All that an orderer says of sets. */
+/* All results of an orderer for some sets. */
 typedef struct said {
     int top;
     size_t sets, items;
@@ -42,7 +42,7 @@ static said ask(const onet_model *m, const onet_sets *sets, onet_order_options o
                                    .logprob = a.logprob + s * top};
     o.size = sizeof o;
     assert_int_equal(onet_orderer_new(&orderer, m, &o, &err), ONET_OK);
-    /* All orders before the first score: what is drawn at random goes by the sets that were served. */
+    /* All orders before the first score: random draws depend on how many sets were served before. */
     for (int scored = 0; scored < 2; scored++)
         for (size_t s = 0, end; s < a.sets; s = end) {
             onet_sets some;
@@ -185,7 +185,7 @@ static void weights_are_read_once_per_group(void **state) {
         double one[GROUP_SETS], all[GROUP_SETS];
         freezer z;
         assert_true(freezer_new(&z, m, &counting));
-        const frozen *f = need((void *)freezer_get(&z, 4));
+        const frozen *f = need((void *)freezer_prepare(&z, 4));
         assert_int_equal(products_of(f, sets, 1, one), products_of(f, sets, GROUP_SETS, all));
         assert_memory_equal(one, all, sizeof *one);
         freezer_free(&z);

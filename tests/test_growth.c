@@ -1,4 +1,5 @@
-/* Options from an older or newer header than the library's: compiled callers keep working. */
+/* Tests binary compatibility: callers compiled with option structs of an older or newer header keep
+ * working. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Ctrl-C, SIGTERM and SIGHUP: signals that come together are one, a later one ends the program. */
+/* Tests the handling of Ctrl-C, SIGTERM and SIGHUP: signals that come together count as one, a later one ends
+ * the program. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-/* Every kernel set that this CPU runs against the plain one, on one table of cases. A run of a kernel stores
- * its outputs in a record; records are compared as a whole, with the gaps between strided rows and the guard
+/* Tests every kernel set that this CPU runs against the plain one, on one table of cases. A kernel's outputs
+ * are stored in a record; records are compared as a whole, with the gaps between strided rows and the guard
  * zones around each array, so that a stray write is found. */
 #include <math.h>
 #include <stdio.h>
@@ -253,8 +253,10 @@ static const char *run_pair_stats(const kernels *k, int number, record *r) {
     if (!c) return NULL;
     size_t ld = (size_t)c->H * 2;
     float *a = input(r, (size_t)c->n * ld);
-    k->pair_stats(c->n, c->H, a, a + c->H, ld, doubles(r, "sum", (size_t)c->H),
+    k->pair_stats(c->n, c->n, c->H, a, a + c->H, ld, doubles(r, "sum", (size_t)c->H),
                   doubles(r, "square", (size_t)c->H));
+    k->pair_stats(1, c->n, c->H, a, a + c->H, ld, doubles(r, "sum of a row", (size_t)c->H),
+                  doubles(r, "square of a row", (size_t)c->H));
     return label;
 }
 
@@ -352,7 +354,16 @@ static const char *run_pair_backward(const kernels *k, int number, record *r) {
     b.c1 = input(r, H);
     b.da = output(r, "da", 'f', n * b.ldd);
     b.dc = output(r, "dc", 'f', n * b.ldd);
+    b.i1 = c->n > 2 ? c->n / 2 : c->n; /* rows in two calls, as where each has its own c */
     k->pair_backward_weights(&b);
+    b.i0 = b.i1;
+    b.i1 = c->n;
+    k->pair_backward_weights(&b);
+    b.i0 = 0;
+    k->pair_backward_inputs(&b);
+    b.i0 = c->n - 1;
+    b.da = output(r, "da of a row", 'f', n * b.ldd);
+    b.dc = output(r, "dc of a row", 'f', n * b.ldd);
     k->pair_backward_inputs(&b);
     return label;
 }
@@ -413,7 +424,7 @@ static const float *conv_run(const kernels *k, const struct conv_case *c, record
                 **rows = malloc(512 * sizeof *rows);
     const float *planes[8];
     assert_non_null(rows);
-    for (int s = 0; s < n; s++) rows[s] = y + (size_t)(n - 1 - s) * ld; /* the caller's order is its own */
+    for (int s = 0; s < n; s++) rows[s] = y + (size_t)(n - 1 - s) * ld; /* rows may be in any order */
     for (int b = 0; b < c->blocks; b++) planes[b] = plane(r, n, C) + (size_t)c->t0 * (size_t)n * (size_t)C;
     f.y = rows + c->t0;
     f.step = step + (size_t)c->t0 * ld;

@@ -1,26 +1,11 @@
-/* The library in a program whose locale has a decimal comma, and in one whose i is not I's small letter: it
- * reads and writes the same bytes. */
+/* Tests the library in locales with a decimal comma or a Turkish i: it must read and write the same bytes. */
 #include <locale.h>
 #include <string.h>
 
 #include "data_help.h"
 #include "engine/base/number.h"
 #include "engine/train/train.h"
-
-/* Makes a locale in a folder of the test and switches to it. */
-static void use_locale(const char *name) {
-    char command[1024];
-    const char *folder = help_path("locales");
-    snprintf(command, sizeof command,
-             "mkdir -p %s && localedef --no-archive -i %s -f UTF-8 %s/%s.UTF-8 >/dev/null 2>&1", folder, name,
-             folder, name);
-    int made = system(command);
-    (void)made; /* localedef warns about much; setlocale tells whether there is one */
-    setenv("LOCPATH", folder, 1);
-    snprintf(command, sizeof command, "%s.UTF-8", name);
-    if (!setlocale(LC_ALL, command))
-        skip_because("no locale %s here, and localedef (package locales) cannot make it", name);
-}
+#include "ordernet_train.h"
 
 static char *bytes_of(const char *path) {
     char *text = help_content(path);

@@ -1,5 +1,5 @@
-/* Measures of answers: what they are, their intervals stay in range, equal items are interchangeable, a
- * feature that says nothing has no importance. */
+/* Tests the measures of answers: their values, intervals within range, equal items as interchangeable, and no
+ * importance for a feature without information. */
 #include <math.h>
 
 #include "random_model.h"
@@ -29,7 +29,7 @@ static void within(onet_measure m, double least, double most) {
     assert_true(m.low >= least && m.low <= m.mean && m.mean <= m.high && m.high <= most);
 }
 
-/* One bad answer among good ones: the normal interval would pass the best that can be. */
+/* One bad answer among good ones: the normal interval would go beyond the best possible value. */
 static void intervals_stay_in_range(void **state) {
     (void)state;
     enum { SETS = 4, N = 3 };

@@ -1,12 +1,12 @@
-/* Models merged into one: its probabilities are those of the mean of their logits, for nets of other widths,
- * both pools, relative features, statistics by size; models that do not go together are refused by what
- * differs. */
+/* Tests merged models: the probabilities are those of the mean of the logits, for networks of different
+ * widths, both pools, relative features, statistics by size; incompatible models are refused, and the message
+ * names the difference. */
 #include <math.h>
 
 #include "engine/model/model.h"
 #include "random_model.h"
 
-/* Of every item at each step of the set's own order: [n, n]. */
+/* Probabilities of every item at each step of the set's own order: [n, n]. */
 static double *choices(const onet_model *m, const onet_sets *set) {
     onet_orderer *r;
     onet_error err;
@@ -77,7 +77,7 @@ static void mean_of_the_logits(void **state) {
         compare(nets[k], 1, false);
         compare(nets[k], 3, k % 2);
     }
-    compare((onet_settings){2, 2, 8, 4, ONET_POOL_MAX, 0, 4, 0, {0}}, 2, true); /* no decoder blocks */
+    compare((onet_settings){2, 2, 8, 4, ONET_POOL_MAX, 0, 4, 0, 0, {0}}, 2, true); /* no decoder blocks */
 }
 
 static void one_model_file(void **state) {
@@ -108,7 +108,7 @@ static void one_model_file(void **state) {
     onet_bytes_free(bytes);
     onet_model_free(again);
     onet_model_free(all);
-    /* Of other data, and fine-tuned from another model: the record names each part's alone. */
+    /* Parts of different data, fine-tuned from different models: the record has an entry per part only. */
     assert_int_equal(model_record_set(other, "data.sha256", "e", &err), ONET_OK);
     assert_int_equal(model_record_set(other, "from.sha256", "g", &err), ONET_OK);
     assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
@@ -131,13 +131,14 @@ static void refuse(const onet_model *a, const onet_model *b, onet_status want, c
 
 static void refused_by_what_differs(void **state) {
     (void)state;
-    onet_settings s = {3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, {0}};
+    onet_settings s = {3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, 0, {0}};
     onet_model *m = model_of(&s, 1), *other, *all;
     onet_error err;
     onet_settings changed[] = {s, s, s, s, s};
-    const char *const sentence[] = {
-        "model 1 has 3 features per item and model 2 has 2", "has 2 encoder blocks and model 2 has 1",
-        "has 2 decoder blocks and model 2 has 3", "differ in their pool", "relative to the set"};
+    const char *const sentence[] = {"the number of features per item is 3 in model 1 and 2 in model 2",
+                                    "encoder blocks is 2 in model 1 and 1 in model 2",
+                                    "decoder blocks is 2 in model 1 and 3 in model 2",
+                                    "the pool is max in model 1 and mean", "relative is 0 in model 1 and 1"};
     changed[0].width = 2;
     changed[1].encoder_blocks = 1;
     changed[2].decoder_blocks = 3;
@@ -173,7 +174,7 @@ static void refused_by_what_differs(void **state) {
     m = model_of(&s, 1);
     refuse(m, m, ONET_BAD, "without encoder blocks");
     onet_model_free(m);
-    s = (onet_settings){1, 1, 8000, 4, ONET_POOL_MAX, 1, 4, 0, {0}};
+    s = (onet_settings){1, 1, 8000, 4, ONET_POOL_MAX, 1, 4, 0, 0, {0}};
     m = model_of(&s, 1);
     refuse(m, m, ONET_USAGE, "hidden width is 16000");
     onet_model_free(m);

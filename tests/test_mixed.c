@@ -1,5 +1,5 @@
-/* Batches of sets of different sizes, with context items: what must hold for any weights, and that a wide mix
- * of sizes is learned at every size. */
+/* Tests batches of sets of different sizes, with context items: properties that hold for any weights, and
+ * that a wide mix of sizes is learned at every size. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static onet_model *train(const onet_sets *sets, const onet_train_options *o) {
 static onet_train_options small_run(onet_batches batches) {
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
-    o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MEAN, 2, 8, 0, {0}};
+    o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MEAN, 2, 8, 0, 0, {0}};
     o.batch = 16;
     o.epochs = 2;
     o.batches = batches;

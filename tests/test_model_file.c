@@ -1,4 +1,4 @@
-/* The model file: presets, saving and loading, and every way in which a file can be wrong. */
+/* Tests the model file: presets, saving and loading, and every way in which a file can be invalid. */
 #include <math.h>
 
 #include "data_help.h"
@@ -6,6 +6,7 @@
 #include "engine/base/rng.h"
 #include "engine/data/safetensors.h"
 #include "engine/model/model.h"
+#include "ordernet_io.h"
 
 static onet_words *two_words(int width) {
     onet_words *words = calloc(1, sizeof *words);
@@ -348,8 +349,8 @@ static void expect_after(const char *from, const char *to, const char *sentence)
 static void test_altered_header(void **state) {
     (void)state;
     expect_after("\"ordernet\"", "\"disorder\"", "is not an OrderNet model");
-    expect_after("version\":\"1\"", "version\":\"4\"",
-                 "format_version is \"4\", which this version does not know; use a newer OrderNet");
+    expect_after("version\":\"1\"", "version\":\"5\"",
+                 "format_version is \"5\", which this version does not know; use a newer OrderNet");
     expect_after("format_version", "formal_version", "has no format_version; the file is corrupt");
     expect_after("version\":\"1\"", "version\":\"2\"", "its settings.relative is \"\" where a whole number");
     expect_after("settings.hidden", "settings.hodden", "settings.hodden is \"3\", which this version");
@@ -362,6 +363,7 @@ static void test_altered_header(void **state) {
     expect_after("settings.pool", "settings.poll",
                  "settings.poll is \"mean\", which this version does not know");
     expect_after("settings.pool", "sittings.pool", "has no settings.pool; the file is corrupt");
+    expect_after("settings.pool", "settings_pool", "has no settings.pool; the file is corrupt");
     expect_after("head.bias", "tail.bias", "tensor \"head.bias\" (F32 [1]) is missing");
     expect_after("input.scale", "input.scald", "tensor \"input.scale\" (F32 [2]) is missing");
     expect_after("words.text", "words.tent", "\"words.text\" (U8 [n]) is missing");
@@ -406,7 +408,7 @@ static void test_relative(void **state) {
               "settings.relative is 1, but its items are words");
 }
 
-/* The pool alone changes no shape: the checksum knows it. */
+/* The pool changes no shape: the checksum shows that it was altered. */
 static void test_altered_pool(void **state) {
     (void)state;
     size_t size, data;

@@ -1,12 +1,11 @@
-/* NumPy's format and the project's binary one. The .npz files in tests/data were made by NumPy
+/* Tests NumPy's .npz format and the project's binary format. The .npz files in tests/data were made by NumPy
  * (tests/data/make_npz.py). */
 #include <math.h>
 
 #include "data_help.h"
-#include "engine/data/npz.h"
+#include "engine/data/format.h"
 #include "engine/data/safetensors.h"
 #include "engine/data/sets.h"
-#include "engine/data/sets_binary.h"
 
 typedef onet_status read_sets(onet_sets **sets, input *in, onet_error *err);
 
@@ -183,10 +182,15 @@ static void test_whole_numbers(void **state) {
             for (int order = 0; order < 2; order++) {
                 char type[4] = {"<>"[order], sign ? 'i' : 'u', (char)('0' + size), 0};
                 uint64_t top = (uint64_t)1 << (8 * size - 1);
-                const uint64_t bits[4] = {5, (uint64_t)-5, top, top - 1};
+                /* Values of 64 bits are chosen so that double does not round them. */
+                const uint64_t less = size == 8 ? 1024 : 1,
+                               bits[4] = {5, (uint64_t)(sign ? -5 : -2048), top, top - less};
                 const double all = ldexp(1, 8 * size), half = ldexp(1, 8 * size - 1);
-                const float meant[4] = {5, (float)(sign ? -5 : all - 5), (float)(sign ? -half : half),
-                                        (float)(half - 1)};
+                const float meant[4] = {5,
+                                        (float)(sign        ? -5
+                                                : size == 1 ? 0
+                                                            : all - 2048),
+                                        (float)(sign ? -half : half), (float)(half - (double)less)};
                 onet_sets *sets;
                 onet_error err = {.text = ""};
                 if (read_path(npz_read, &sets, npy_of(type, (size_t)size, bits), &err))
@@ -197,6 +201,27 @@ static void test_whole_numbers(void **state) {
                                  (double)meant[i]);
                 onet_sets_free(sets);
             }
+}
+
+/* Whole numbers beyond 2^53 that are not those of a double are refused: others near them would become equal.
+ */
+static void test_rounded_numbers(void **state) {
+    (void)state;
+    const uint64_t one = (uint64_t)1 << 53 | 1;
+    const struct {
+        const char *type, *said;
+        uint64_t bits;
+    } each[] = {
+        {"<i8", "items[0][2][0]: \"9007199254740993\" is a whole number that double rounds", one},
+        {">i8", "items[0][2][0]: \"-9007199254740993\" is a whole number that double rounds", -one},
+        {"<u8", "items[0][2][0]: \"18446744073709551615\" is a whole number that double rounds", UINT64_MAX}};
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+        const uint64_t bits[4] = {1, 2, each[k].bits, 3};
+        onet_sets *sets;
+        onet_error err = {.text = ""};
+        assert_int_equal(read_path(npz_read, &sets, npy_of(each[k].type, 8, bits), &err), ONET_BAD);
+        if (!strstr(err.text, each[k].said)) fail_msg("%s", err.text);
+    }
 }
 
 /* Every cut and every flipped bit: an error, or the very same sets (a byte that says nothing). */
@@ -309,7 +334,7 @@ static void test_growing(void **state) {
     assert_non_null(strstr(err.text, "set 2: items[2][0]"));
     assert_int_equal(onet_sets_from(&sets, 0, 3, 1, items, NULL, &err), ONET_USAGE);
     assert_null(sets);
-    /* More items than the check's own bits. */
+    /* More items than the check has bits on its stack. */
     int32_t many[5000];
     for (int i = 0; i < 5000; i++) many[i] = 4999 - i;
     assert_int_equal(sets_check_order(many, 5000, &err), ONET_OK);
@@ -320,11 +345,12 @@ static void test_growing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixtures),    cmocka_unit_test(test_mixed_sizes),
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_context),
-        cmocka_unit_test(test_hostile_npz), cmocka_unit_test(test_hostile_binary),
-        cmocka_unit_test(test_cannot_hold), cmocka_unit_test(test_bad_sets),
-        cmocka_unit_test(test_growing),     cmocka_unit_test(test_whole_numbers),
+        cmocka_unit_test(test_fixtures),        cmocka_unit_test(test_mixed_sizes),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_context),
+        cmocka_unit_test(test_hostile_npz),     cmocka_unit_test(test_hostile_binary),
+        cmocka_unit_test(test_cannot_hold),     cmocka_unit_test(test_bad_sets),
+        cmocka_unit_test(test_growing),         cmocka_unit_test(test_whole_numbers),
+        cmocka_unit_test(test_rounded_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

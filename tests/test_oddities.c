@@ -1,4 +1,4 @@
-/* What is odd about sets: each oddity is told where it is, and nothing where there is none. */
+/* Tests the warnings about suspicious sets: each oddity is reported, and sets without one get no warning. */
 #include <string.h>
 
 #include "engine/base/rng.h"

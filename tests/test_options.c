@@ -1,5 +1,5 @@
-/* The option table: what is accepted, what is refused with which message, and the defaults that help shows.
- */
+/* Tests the option parser: what is accepted, what is refused with which message, and the defaults that help
+ * shows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -124,6 +124,9 @@ static void takes_sizes(void **state) {
     char text[64];
     assert_true(option_default(&table[10], &v, text, sizeof text));
     assert_string_equal(text, "5-7,10,20-21");
+    assert_int_equal(parse("--file f --n 9,05"), 0);
+    assert_int_equal(v.sizes.value[1], 5);
+    refused("--n +5", "option --n takes sizes such as 10 or 5-20,25, from 1 to 500, not '+5'");
     refused("--n 7-5", "option --n takes sizes such as 10 or 5-20,25, from 1 to 500, not '7-5'");
     refused("--n 5,", "option --n takes sizes such as 10 or 5-20,25, from 1 to 500, not '5,'");
     refused("--n 0", "option --n takes sizes such as 10 or 5-20,25, from 1 to 500, not '0'");

@@ -1,4 +1,5 @@
-/* Pages: rules, features and variants; files of every format with their order reversed and read again. */
+/* Tests pages: rules, features and augmented variants; files of every format are written with their order
+ * reversed and read again. */
 #include <math.h>
 #include <string.h>
 

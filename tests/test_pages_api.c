@@ -1,4 +1,4 @@
-/* Reading orders by the library. */
+/* Tests the public API for reading orders of pages (ordernet_pages.h). */
 #include <math.h>
 
 #include "ordernet_pages.h"
@@ -37,7 +37,7 @@ static void refuses_what_is_no_page(void **state) {
     int32_t order[1];
     int count;
     const double bad[4] = {0, 0, NAN, 1};
-    onet_settings settings = {3, 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, {0}};
+    onet_settings settings = {3, 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, 0, {0}};
     onet_model *model = model_of(&settings, 5);
     assert_int_equal(onet_pages_new(&pages, model, NULL, &err), ONET_BAD);
     assert_null(pages);

@@ -1,4 +1,4 @@
-/* The orders that the network chooses from on a page. */
+/* Tests which candidate orders the network chooses from on a page: the usual way is always among them. */
 #include <string.h>
 
 #include "random_model.h"
@@ -7,7 +7,7 @@
 #include "tasks/layout/order/ways.h"
 #include "unit.h"
 
-/* Columns of regions whose gaps differ a little, so that the ways differ too. */
+/* Columns of regions whose gaps differ a little, so that the rules (ways.h) give different orders. */
 static void columns(page *p, int n) {
     rng r;
     rng_seed(&r, 3, 0);
@@ -24,26 +24,24 @@ static void columns(page *p, int n) {
     assert_int_equal(page_place(p, NULL, NULL), ONET_OK);
 }
 
-/* What was judged: the order of the usual way. */
+/* What the network judged: how many orders, and that of the usual way (choose.h). */
 typedef struct seen {
     int32_t *usual; /* [n] */
     size_t count;
 } seen;
 
-static void note(void *context, const int32_t *orders, const double *logprob, size_t count, size_t n,
-                 size_t usual) {
-    (void)logprob;
+static void note(void *context, const page_alternative *orders, size_t count, size_t n, size_t usual) {
     seen *s = context;
     assert_true(usual < count);
     s->count = count;
-    memcpy(s->usual, orders + usual * n, n * sizeof *orders);
+    memcpy(s->usual, orders[usual].order, n * sizeof *s->usual);
 }
 
-/* Whatever its size and whatever its number among the ways. */
+/* Also on a large page, and whatever the number of the way. */
 static void the_usual_way_is_always_tried(void **state) {
     (void)state;
     enum { LARGE_PAGE = 620 };
-    onet_settings settings = {page_feature_count(), 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, {0}};
+    onet_settings settings = {page_feature_count(), 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, 0, {0}};
     onet_model *model = model_of(&settings, 5);
     onet_orderer *orderer;
     onet_order_options options;
@@ -58,7 +56,9 @@ static void the_usual_way_is_always_tried(void **state) {
     for (int usual = 0; usual < page_way_count(); usual += 7) {
         pages_style style = {.usual = usual, .judged = note, .context = &s};
         page *pages[] = {&p};
-        assert_int_equal(pages_choose(orderer, &style, pages, 1, NULL, NULL), ONET_OK);
+        double confidence = -1;
+        assert_int_equal(pages_choose(orderer, &style, pages, 1, &confidence, NULL), ONET_OK);
+        assert_true(confidence > 0 && confidence < 1);
         assert_int_equal(page_way(usual, &l, order, NULL), ONET_OK);
         assert_memory_equal(s.usual, order, sizeof order);
         assert_true(s.count <= PAGE_WAY_RANKS + 1);

@@ -1,5 +1,5 @@
-/* Plain layouts, whose order nobody doubts: the rule of gutters and the shipped model find it, whatever the
- * order of the regions in the file, wherever the page lies and however large it is. */
+/* Tests the rule "gutters" and the shipped model on synthetic layouts with an undisputed order: they must
+ * find it whatever the order of the regions in the file, the position and the size of the page. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Some of the sets: those that were asked for, with all that belongs to them. */
+/* Tests onet_sets_pick: the chosen sets are copied with all data that belong to them. */
 #include <stdlib.h>
 #include <string.h>
 

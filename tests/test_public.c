@@ -1,4 +1,4 @@
-/* What a program learns of models, files and speed through ordernet.h. */
+/* Tests the functions of ordernet.h about models, files, a caller's own sets, and speed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
+#include "ordernet_train.h"
 #include "unit.h"
 
 static onet_error err;
@@ -199,7 +200,7 @@ static void measures_speed(void **state) {
     assert_true(onet_threads(3) == 3 && onet_threads(0) >= 1);
 }
 
-/* Says stop from the call on that `left` counts down to. */
+/* onet_order_options.stop: requests a stop from the `left`-th call on. */
 static int stop_later(void *context) {
     int *left = context;
     return __atomic_sub_fetch(left, 1, __ATOMIC_RELAXED) <= 0;
@@ -236,7 +237,7 @@ static void ordering_stops(void **state) {
             assert_string_equal(err.text, "the ordering was stopped");
             left = calls;
             assert_int_equal(onet_orderer_score(orderer, sets, logprob, &err), ONET_INTERRUPTED);
-            left = 1 << 30; /* nobody says stop: the orderer is as before */
+            left = 1 << 30; /* no stop is requested: the orderer still works */
             assert_int_equal(onet_orderer_run(orderer, sets, answers, &err), ONET_OK);
             assert_true(left < 1 << 30);
             onet_orderer_free(orderer);

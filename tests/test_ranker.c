@@ -1,5 +1,5 @@
-/* The linear ranker: it finds the weights of a known score, its probabilities are those of Plackett and Luce,
- * it is a model like any other, and its bits do not depend on the threads. */
+/* Tests the linear ranker: it finds the weights of a known score, its probabilities are those of the
+ * Plackett-Luce model, it works like any other model, and its bits do not depend on the number of threads. */
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "number_sets.h"
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
+#include "ordernet_train.h"
 #include "unit.h"
 
 enum { WIDTH = 4 };
@@ -156,8 +157,8 @@ static void probabilities_by_hand(void **state) {
     (void)state;
     onet_sets *sets = score_sets(60, 5, 5);
     onet_model *model;
-    /* The last item of each set of three or more is context: its place is last, and the net does not see
-     * it, as far as the others are concerned. */
+    /* The last item of each set of three or more becomes context; the scores of the others do not depend on
+     * it. */
     uint8_t *context = calloc(sets->start[sets->count], 1);
     for (size_t s = 0; s < sets->count; s++)
         if (onet_sets_size(sets, s) > 2)
@@ -313,7 +314,7 @@ static void what_it_refuses(void **state) {
     assert_int_equal(onet_ranker_train(NULL, sets, NULL, &err), ONET_USAGE);
     assert_null(onet_ranker_weights(NULL));
     assert_null(onet_model_kind(NULL));
-    /* A ranker is no net to go on with. */
+    /* A ranker cannot be fine-tuned into a net. */
     o.penalty = 0.01;
     assert_int_equal(onet_ranker_train(&model, sets, &o, &err), ONET_OK);
     assert_string_equal(onet_model_record(model, "penalty"), "0.01");

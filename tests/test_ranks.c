@@ -1,4 +1,4 @@
-/* Ranks given as orders are noticed; orders are not taken for ranks, whatever the rule and the file. */
+/* Tests that ranks given in place of orders are noticed, and that orders are not mistaken for ranks. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

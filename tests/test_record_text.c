@@ -1,4 +1,4 @@
-/* What a record has under its other keys and columns, as text, through the public reader. */
+/* Tests the public reader's access to a record's other JSON keys and CSV columns, as text. */
 #include "data_help.h"
 
 /* The values of the key in each set, joined by spaces, - for none. */

@@ -1,4 +1,4 @@
-/* Features relative to the set: the formula and what it leaves unchanged, the net's shape, and that training
+/* Tests features relative to the set: the formula and its invariances, the network's shape, and that training
  * and ordering see the same numbers. */
 #include <math.h>
 
@@ -7,9 +7,10 @@
 #include "engine/kernels/relative.h"
 #include "engine/train/augment.h"
 #include "number_sets.h"
+#include "ordernet_io.h"
 #include "random_model.h"
 
-static const onet_settings net_of = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, {0}};
+static const onet_settings net_of = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, 0, {0}};
 
 /* ---- the formula ---- */
 
@@ -150,7 +151,7 @@ static void training_and_ordering_see_the_same_bits(void **state) {
         const cpu *s = (const cpu *)t;
         freezer z;
         assert_true(freezer_new(&z, m, kernels_pick(NULL)));
-        const frozen *f = need((void *)freezer_get(&z, n));
+        const frozen *f = need((void *)freezer_prepare(&z, n));
         encoded e = {0};
         assert_true(encoded_reserve(&e, f, n));
         const float **items = need(malloc((size_t)n * sizeof *items));

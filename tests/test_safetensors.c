@@ -1,4 +1,4 @@
-/* The safetensors format: what is written can be read, and errors in a file are found and named. */
+/* Tests the safetensors format: what is written can be read, and errors in a file are found and named. */
 #include <sys/resource.h>
 #include <zlib.h>
 
@@ -79,7 +79,7 @@ static void test_hostile(void **state) {
     } hostile[] = {
         {"", 0, "expected { at byte 8 of its header"},
         {"[]", 0, "expected { at byte 8"},
-        {"{", 0, "expected a name in quotes at byte 9"},
+        {"{", 0, "expected a key in quotes at byte 9"},
         {"{} x", 0, "expected the end at byte 11"},
         {" {}", 0, "expected { at byte 8"},
         {"{\"a\":1}", 0, "expected { at byte 13"},
@@ -87,8 +87,8 @@ static void test_hostile(void **state) {
         {"{\"a\":{}", 0, "does not have"},
         {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", 0, "does not have just"},
         {"{\"a\" 1}", 0, "expected a colon"},
-        {"{\"a", 0, "expected the rest of a text"},
-        {"{\"a\\x\"}", 0, "expected the rest of a text"},
+        {"{\"a", 0, "expected the string's closing quote"},
+        {"{\"a\\x\"}", 0, "expected an escape"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 0, "does not have just dtype"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4],\"x\":1}}", 4,
          "does not have just dtype"},
@@ -98,6 +98,7 @@ static void test_hostile(void **state) {
         {"{" TENSOR("a", "F32", "[-1]", "0", "4") "}", 4, "expected a whole number"},
         {"{" TENSOR("a", "F32", "[1.0]", "0", "4") "}", 4, "expected a whole number"},
         {"{" TENSOR("a", "F32", "[\"1\"]", "0", "4") "}", 4, "expected a whole number"},
+        {"{" TENSOR("a", "F32", "[01]", "0", "4") "}", 4, "expected a whole number"},
         {"{" TENSOR("a", "F32", "[1,1,1,1,1,1,1,1,1]", "0", "4") "}", 4,
          "expected a shape of at most 8 dimensions"},
         {"{" TENSOR("a", "F32", "[4294967296,4294967296]", "0", "4") "}", 4, "impossibly large shape"},
@@ -117,10 +118,10 @@ static void test_hostile(void **state) {
         {"{}", 1, "bytes behind its last tensor"},
         {"{" TENSOR("", "F32", "[1]", "0", "4") "}", 4, "a tensor's name, not empty and without control"},
         {"{" TENSOR("a\\n", "F32", "[1]", "0", "4") "}", 4, "a tensor's name, not empty and without control"},
-        {"{" TENSOR("a\\u0000b", "F32", "[1]", "0", "4") "}", 4, "expected the rest of a text"},
+        {"{" TENSOR("a\\u0000b", "F32", "[1]", "0", "4") "}", 4, "expected an escape"},
         {"{\"\xff\":1}", 0, "expected UTF-8 at byte 10"},
         {"{\"__metadata__\":[]}", 0, "expected { at byte 24"},
-        {"{\"__metadata__\":{\"a\":1}}", 0, "expected a text in quotes"},
+        {"{\"__metadata__\":{\"a\":1}}", 0, "expected a string in quotes"},
         {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "no second __metadata__"},
         {"{\"__metadata__\":{\"b\":\"\",\"a\":\"\",\"b\":\"x\"}}", 0, "its __metadata__ has \"b\" twice"},
         {"{" TENSOR("a", "F32", "[1]", "0", "4,4") "}", 4, "data_offsets of two numbers"},
@@ -212,7 +213,7 @@ static void test_compressed(void **state) {
     }
 }
 
-/* What is no model is refused by its header: what stands behind it is not unpacked. */
+/* A file that is not a model is refused by its header; its data are not decompressed. */
 static void test_compressed_model(void **state) {
     (void)state;
     alloc_works_or_skip(); /* a sanitizer needs more memory than the limit */

@@ -1,5 +1,5 @@
-/* The scale of features: what is asked for, what is chosen, the numbers themselves, and that training,
- * ordering and files agree on them. */
+/* Tests the scaling of features: requested and automatically chosen scales, the scaled numbers, and that
+ * training, ordering and files agree on them. */
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "engine/model/model.h"
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
+#include "ordernet_train.h"
 #include "unit.h"
 
 static onet_error err;
@@ -225,7 +226,7 @@ static void learns_decades(void **state) {
     assert_non_null(memmem(bytes, size, "\"format_version\":\"3\"", 20));
     ok(onet_model_merge(&merged, (const onet_model *const[]){model, again}, 2, &err));
     assert_true(exact(merged, sets) > 0.95);
-    /* One of another scale does not go with it. */
+    /* A model with another scale cannot be merged with it. */
     onet_model *plain, *none = NULL;
     o.scale = "quantile";
     o.within = 1;
@@ -242,7 +243,7 @@ static void learns_decades(void **state) {
     ok(onet_train(&tuned, sets, sets, &o, &err));
     assert_true(scaling_same(model->scaling, tuned->scaling));
     assert_true(exact(tuned, sets) > 0.9);
-    /* Sets of the width for the net are not what it orders. */
+    /* Sets as wide as the net's input, which has more features than the data, are refused. */
     onet_sets wide = *sets;
     wide.width = 2;
     wide.count = 1;
@@ -349,7 +350,7 @@ static void seconds_are_told_apart(void **state) {
         o.epochs = 10;
         ok(onet_train(&model, sets, sets, &o, &err));
         assert_true(exact(model, sets) > 0.95);
-        /* Some of them, one of them, or all: the same. */
+        /* Part of the sets, one set, or all: the same answers. */
         uint8_t take[300] = {0};
         for (int s = 0; s < 300; s += 7) take[s] = 1;
         ok(onet_sets_pick(&part, sets, take, &err));
@@ -402,7 +403,7 @@ static void equal_in_float32(void **state) {
     sets->exact = NULL;
     ok(onet_measure_sets(&report, sets, &(onet_answer){.order = found}, NULL, 0, &err));
     assert_true(report.exact.mean == 1);
-    /* Both must say the same. */
+    /* items and exact must agree. */
     sets->exact = kept;
     sets->items[2] = 6;
     assert_int_equal(onet_sets_check(sets, &err), ONET_USAGE);

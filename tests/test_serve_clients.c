@@ -1,4 +1,4 @@
-/* The server's list of connections: who is cut off, and that one which is gone is left alone. */
+/* Tests the server's list of connections: slow ones are shut down, and a closed one is left alone. */
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* The parser of requests, the JSON of answers, and batches: several requests ordered as one. */
+/* Tests the server without sockets: the parser of requests, the JSON of answers, and batching several
+ * requests as one. */
 #include <string.h>
 
 #include "alloc_count.h"

@@ -1,4 +1,4 @@
-/* Pictures: what is left out of them, and pictures that cannot be drawn. */
+/* Tests charts and drawings of tours: what is left out of them, and pictures that cannot be drawn. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-/* Text from files, escaped for people to see. */
+/* Tests the escaping of text from files for display in messages. */
 #include "engine/base/shown.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static void escapes(void **state) {
     assert_string_equal(shown_text(to, sizeof to, "a\0b", 3), "a\\x00b");
 }
 
-/* Characters are whole at any room. */
+/* Characters and escapes are not cut, whatever the size of the buffer. */
 static void cuts(void **state) {
     (void)state;
     const char text[] = "a\x1b\xe2\x82\xac"
@@ -51,7 +51,7 @@ static void cuts(void **state) {
     }
 }
 
-/* However long. */
+/* Of any length. */
 static void copies(void **state) {
     (void)state;
     char text[2 * SHOWN + 1], *copy;

@@ -1,5 +1,5 @@
-/* Norm statistics by the size of the set: the fitted line, its use in ordering, its measurement in training,
- * and the model file. */
+/* Tests norm statistics by the size of the set: the fitted line, its use in ordering, its measurement in
+ * training, and the model file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,18 +336,18 @@ static void keeps_what_is_ready(void **state) {
     onet_model *m = some_model(1);
     freezer z;
     assert_true(freezer_new(&z, m, kernels_pick("plain")));
-    const frozen *five = freezer_get(&z, 5);
+    const frozen *five = freezer_prepare(&z, 5);
     assert_non_null(five);
-    assert_ptr_equal(freezer_get(&z, 5), five);
+    assert_ptr_equal(freezer_prepare(&z, 5), five);
     assert_null(freezer_find(&z, 6));
-    for (int n = 6; z.count < FROZEN_SIZES; n++) assert_non_null(freezer_get(&z, n));
+    for (int n = 6; z.count < FROZEN_SIZES; n++) assert_non_null(freezer_prepare(&z, n));
     assert_ptr_equal(freezer_find(&z, 5), five);
-    assert_int_equal(freezer_get(&z, 1000)->n, 1000);
+    assert_int_equal(freezer_prepare(&z, 1000)->n, 1000);
     assert_int_equal(z.count, 1);
     freezer_free(&z);
     m->sized = false;
     assert_true(freezer_new(&z, m, kernels_pick("plain")));
-    assert_ptr_equal(freezer_get(&z, 5), freezer_get(&z, 50));
+    assert_ptr_equal(freezer_prepare(&z, 5), freezer_prepare(&z, 50));
     assert_int_equal(z.count, 1);
     freezer_free(&z);
     onet_model_free(m);

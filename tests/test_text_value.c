@@ -1,4 +1,4 @@
-/* Texts that stand for numbers. */
+/* Tests text that is read as a number: true, false, dates and times. */
 #include <math.h>
 #include <string.h>
 

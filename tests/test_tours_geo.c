@@ -1,9 +1,9 @@
-/* Cities on the Earth: distances, and the map that the net sees, also across the date line and about a pole.
- */
+/* Tests cities given by longitude and latitude: distances, and the projected map that the network sees, also
+ * across the date line and around a pole. */
 #include <math.h>
 #include <string.h>
 
-#include "tasks/tours/geo.h"
+#include "tasks/tours/load.h"
 #include "unit.h"
 
 static double on_map(const onet_tsp *t, int i, int j) {
@@ -70,7 +70,7 @@ static void pole(void **state) {
     onet_tsp_free(&t);
 }
 
-/* North is up and east is right; what the header says of the stretch holds. */
+/* North is up and east is right; the map stretches distances as tours/load.h says. */
 static void map(void **state) {
     (void)state;
     const double places[] = {10, 50, 10, 52, 12, 50, 8, 50, 10, 48};

@@ -1,5 +1,6 @@
-/* The sets of an epoch: words forgotten, items left out, noise on features, orders that stray; each by the
- * share that was asked for, orders still right, and the same draw however sets are dealt to ranks. */
+/* Tests the data augmentation of training: words forgotten, items left out, noise on features, perturbed
+ * orders, each with the requested share; orders stay right, and the draws do not depend on how sets are
+ * distributed to ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,7 +170,7 @@ static void check_order(const onet_sets *now, const onet_sets *whole, size_t s) 
             found |= !memcmp(x, sets_item(whole, i), WIDTH * sizeof *x);
         assert_true(found);
     }
-    /* The items stand as they stood: their turn is that of the whole set. */
+    /* The items that stay keep the sequence that they have in the whole set. */
     for (size_t i = from, at = whole->start[s]; i < from + n; i++, at++) {
         while (memcmp(sets_item(now, i), sets_item(whole, at), WIDTH * sizeof(float))) at++;
         assert_true(at < whole->start[s + 1]);
@@ -404,7 +405,7 @@ static void context_items_are_left_out_too(void **state) {
     onet_sets_free(sets);
 }
 
-/* Words that are left out: those that stay are forgotten as they would be without. */
+/* With words left out, those that stay are forgotten as they are without leaving any out. */
 static void words_are_left_out_and_forgotten(void **state) {
     (void)state;
     onet_error err;

@@ -1,4 +1,4 @@
-/* ordernet_tsp.h as a user's program calls it: every method, early ends, and calls that are wrong. */
+/* Tests ordernet_tsp.h as a user's program calls it: every method, early ends, and invalid calls. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The exact solver against the dynamic program, and on inputs made to break it. */
+/* Tests the exact solver against the dynamic program (held_karp.c), and on inputs made to break it. */
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* Generated instances: their shapes, their symmetries, and the tours of the local search beside proven ones.
- */
+/* Tests generated travelling-salesman instances: their shapes, their symmetries, and the tours of the local
+ * search against proven ones. */
 #include <math.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* The blossom algorithm against all matchings of few cities and against networkx; Christofides' quality. */
+/* Tests the blossom algorithm against all matchings of few cities and against networkx, and the quality of
+ * Christofides' tours. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/base/rng.h"
 #include "tasks/tours/generate.h"
-#include "tasks/tours/solve/matching.h"
 #include "tasks/tours/solve/solvers.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
-/* Tours from a net that was trained for a second: properties that do not depend on what it learned. */
+/* Tests tours from a network that was trained for a second: properties that do not depend on what it
+ * learned. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* TSPLIB files: the published optima, every matrix layout, malformed files, .tour files. */
+/* Tests TSPLIB files: the published optima, every matrix layout, malformed files, .tour files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

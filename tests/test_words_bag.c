@@ -1,4 +1,5 @@
-/* Text that a person typed: cut into the vocabulary's words, kept together, written as a sentence again. */
+/* Tests the tokenisation of typed text: cut into the vocabulary's words, pieces kept together, and written as
+ * a sentence again. */
 #include <string.h>
 
 #include "engine/base/file.h"
@@ -132,8 +133,9 @@ static void keeps_together(void **state) {
     constrains(words, "in he was", "");
     constrains(words, "in . was", "1!");
     constrains(words, "don't was", "0>1");
-    constrains(words, "in was he.", "3!");     /* the line's own full stop */
-    constrains(words, "in. was he", "0>1 1!"); /* that of the last word */
+    constrains(words, "in was he.", "3!");      /* the line's own full stop */
+    constrains(words, "in was he?!", "3>4 4!"); /* two of them */
+    constrains(words, "in. was he", "0>1 1!");  /* that of the last word */
     constrains(words, "in was, he .", "1>2 4!");
     constrains(words, "no. he was.", "0>1 4!");     /* two sentences */
     constrains(words, "he was?\"", "2>3 3!");       /* the mark after it is last with it */

@@ -1,4 +1,4 @@
-/* How a word is found in a vocabulary. */
+/* Tests how a word is looked up in a vocabulary: exact, folded, by kind, and as unknown. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Memory that runs out at any point while text and vectors become sets: ONET_MEMORY. */
+/* Tests out-of-memory at every allocation while text and vectors become sets: ONET_MEMORY. */
 #include "alloc_count.h"
 #include "tasks/words/prepare.h"
 #include "unit.h"

@@ -1,4 +1,5 @@
-/* The n-gram model: its probabilities add up to 1, and its searches find the best order. */
+/* Tests the n-gram baseline (bench/ngram.c): its probabilities add up to 1, and its searches find the best
+ * order. */
 int ngram_main(int argc, char **argv);
 #define main ngram_main
 #include "../bench/ngram.c"

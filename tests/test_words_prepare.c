@@ -1,5 +1,5 @@
-/* Text to sets: which lines are kept, which words get rows of the vocabulary, and that the right order is
- * that of the text. */
+/* Tests making sets from text: which lines are kept, which words get rows of the vocabulary, and that the
+ * right order is that of the text. */
 #include <stdio.h>
 
 #include "engine/words/kind.h"

@@ -1,4 +1,4 @@
-/* Vocabularies through ordernet.h: made of arrays and of a file of vectors, looked up, refused. */
+/* Tests vocabularies through ordernet.h: made from arrays and from a file of vectors, looked up, refused. */
 #include "ordernet_io.h"
 #include "ordernet_words.h"
 #include "unit.h"

@@ -1,4 +1,4 @@
-/* Word vectors as text: valid files, and each kind of malformed one. */
+/* Tests reading word vectors as text: valid files, and each kind of malformed one. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void reads_compressed(void **state) {
     snprintf(path, sizeof path, "%s.gz", plain);
     output *out;
     assert_int_equal(output_open(&out, path, NULL), ONET_OK);
-    assert_int_equal(output_write(out, "a 1 2\nb 3 4\n", 12, NULL), ONET_OK);
+    output_put(out, "a 1 2\nb 3 4\n");
     assert_int_equal(output_commit(out, NULL), ONET_OK);
     size_t repeated;
     onet_words *w = read_good(path, &repeated);

@@ -1,5 +1,5 @@
-/* Several ranks without MPI: threads of this process that communicate through memory. They train and order
- * what one rank does, and if one fails, all return its error. */
+/* Tests training and ordering by several ranks without MPI: threads of this process that communicate through
+ * memory. The results must be those of one rank, and if one rank fails, all return its error. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "engine/train/shard.h"
 #include "engine/train/train.h"
 #include "number_sets.h"
+#include "ordernet_io.h"
 #include "unit.h"
 
 enum { MOST = 3 };
@@ -145,17 +146,17 @@ static training training_of(const onet_sets *sets) {
     onet_train_defaults(&t.o, sizeof t.o);
     t.o.batches = ONET_BATCHES_ONE_SIZE;
     t.o.statistics = ONET_STATISTICS_MEASURED;
-    t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, 0, {0}};
+    t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, 0, 0, {0}};
     t.o.batch = 5; /* a rank may have no set of a batch */
     t.o.max_steps = 30;
     t.o.threads = 2;
-    t.o.train_vectors = 1;
+    t.o.train_vectors = sets && sets->word;
     t.o.average = 0.9;
     t.o.clip = 1;
     return t;
 }
 
-/* Names, the set's and rank's columns, and what stands for missing values. */
+/* Names of features, set and rank columns, and the values that replace missing ones. */
 static void name_features(onet_sets *sets) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     const float fill[8] = {1, 2, 3, 4, 5, 6, 7, 8};

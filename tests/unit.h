@@ -1,5 +1,5 @@
-/* For every unit test: cmocka with the headers that it needs, a skip that gives its reason, and the shared
- * data. */
+/* Included by every unit test: cmocka with the headers that it needs, a skip that prints its reason, and the
+ * path of the shared data. */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 

@@ -1,4 +1,4 @@
-/* Small files for the tests of src/engine/words. */
+/* Test helper: writes small temporary files for the tests of src/engine/words. */
 #ifndef TESTS_WORDS_FILES_H
 #define TESTS_WORDS_FILES_H
 

@@ -1,4 +1,6 @@
-"""What a result is worth: simple rules beside a model, the linear ranker, boosted trees."""
+"""Compares a model with simple baselines: guessing, one column, the linear ranker (class Ranker) and boosted
+trees.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ class Ranker(OrderNet):
     penalty
         on half the squares of the weights, beside the loss per step; 0: the one of 1e-7 to 0.1 that suits a fifth of
         the sets, held out for this, best.
-    relative, standardise, missing, beam, seed, threads, kernels, device
+    relative, scale, within, standardise, missing, beam, seed, threads, kernels, device
         as for OrderNet.
 
     Attributes, after ``fit``
@@ -57,6 +59,8 @@ class Ranker(OrderNet):
         *,
         penalty: float = 0.0,
         relative: bool = False,
+        scale: str = "auto",
+        within: bool = False,
         standardise: bool = True,
         missing: str = "error",
         beam: int = 5,
@@ -68,6 +72,8 @@ class Ranker(OrderNet):
     ) -> None:
         self.penalty = penalty
         self.relative = relative
+        self.scale = scale
+        self.within = within
         self.standardise = standardise
         self.missing = missing
         self.beam = beam
@@ -97,6 +103,8 @@ class Ranker(OrderNet):
             standardise=int(bool(self.standardise)),
             seed=_whole(self.seed, "seed", 0, 2**64 - 1),
             threads=_whole(self.threads, "threads", 0, 4096),
+            scale=_library.text_bytes(self.scale, "scale"),
+            within=int(bool(self.within)),
         )
         model = c_void_p()
         call("onet_ranker_train", byref(model), byref(train._struct), byref(options))
@@ -118,7 +126,7 @@ def report(model: OrderNet, train: Sets, valid: Sets, limit: int = 0) -> Dict[st
 
 
 def _first(sets: Sets, limit: int) -> Sets:
-    """The first `limit` sets, 0: all; constraints are of all sets and keep them together."""
+    """The first `limit` sets; all if limit is 0, or if there are constraints, which are stored for all sets together."""
     if not limit or len(sets) <= limit or sets._struct.constraint_count:
         return sets
     new = Sets.__new__(Sets)
@@ -199,7 +207,7 @@ def compare(
         as for Sets; or a Sets that has orders.
     test
         the sets to measure with, (sets, orders) or a Sets; None: a `share` of the sets, drawn by the seed, which
-        nothing else is told.
+        no method is trained on.
     model
         an OrderNet with the parameters to train with; it is left as it is. None: the defaults.
     trees

@@ -1,4 +1,4 @@
-"""A model of the library's, and the orderers that are kept for it."""
+"""Wraps a model of the C library, and caches its orderers (which run the search) for threads and options."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ class Engine:
     # ---- Words ----
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
-        """The rows of the vocabulary that stand for words."""
+        """The vocabulary row of each word."""
         if isinstance(words, str):
             raise DataError("a set of words is a list of str, not one text; text.split() makes a list")
         words = _listed(words, "a set of words")

@@ -1,4 +1,4 @@
-"""The C library: its structs and functions as ctypes has them, and its statuses as exceptions.
+"""Loads the C library with ctypes: its structs and functions, statuses as exceptions, long calls that Ctrl-C ends.
 
 The structs follow the headers in include/ field by field; python/tests/test_engine.py compares them with
 the headers.
@@ -26,7 +26,7 @@ from ctypes import (
     c_void_p,
 )
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional, Type
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 FOLDER = Path(__file__).resolve().parent
 MODELS = FOLDER / "models"
@@ -36,7 +36,7 @@ MODELS = FOLDER / "models"
 
 
 class OrderNetError(Exception):
-    """What every exception of this package is."""
+    """The base class of every exception of this package."""
 
 
 class DataError(OrderNetError, ValueError):
@@ -72,11 +72,11 @@ class OutOfMemoryError(OrderNetError, MemoryError):
 
 
 class WrongTypeError(UsageError, TypeError):
-    """An argument of a type that is not meant there, or an object that cannot be pickled."""
+    """An argument of the wrong type, or an object that cannot be pickled."""
 
 
 class UnknownSetError(DataError, IndexError):
-    """sets[s] of a set that is not there."""
+    """sets[s] with an index out of range."""
 
 
 class MissingPackageError(OrderNetError, ImportError):
@@ -100,6 +100,27 @@ _EXCEPTIONS: Dict[int, Type[OrderNetError]] = {
 # ---- Structs ---------------------------------------------------------------------------------------------
 
 
+_C_TYPES = {
+    "char": c_char,
+    "double": c_double,
+    "int": c_int,
+    "pointer": c_void_p,
+    "size_t": c_size_t,
+    "string": c_char_p,
+    "uint64": c_uint64,
+}
+
+
+def _members(text: str) -> List[Tuple[str, Any]]:
+    """Members of a struct, declared as in C: "size_t count; int width; char hash[65]"."""
+    out = []
+    for declaration in text.split("; "):
+        kind, names = declaration.split(" ", 1)
+        for name, _, count in (name.partition("[") for name in names.split(", ")):
+            out.append((name, _C_TYPES[kind] * int(count[:-1]) if count else _C_TYPES[kind]))
+    return out
+
+
 class Error(Structure):
     _fields_ = [("text", c_char * 960), ("field", c_char * 64)]
 
@@ -108,108 +129,55 @@ class Choice(Structure):
     _fields_ = [("name", c_char_p), ("help", c_char_p), ("value", c_int)]
 
 
+class PairsStruct(Structure):
+    _fields_ = [
+        ("width", c_int),
+        ("row", c_void_p),
+        ("value", c_void_p),
+        ("names", c_char_p),
+        ("reserved", c_void_p * 4),
+    ]
+
+
 class SetsStruct(Structure):
     _fields_ = [
-        ("count", c_size_t),
-        ("width", c_int),
-        ("start", c_void_p),
-        ("items", c_void_p),
-        ("word", c_void_p),
-        ("words", c_void_p),
-        ("order", c_void_p),
-        ("context", c_void_p),
-        ("constraints", c_void_p),
-        ("constraint_count", c_size_t),
-        ("hash", c_char * 65),
-        ("columns", c_void_p),
-        ("words_lent", c_size_t),
-        ("exact", c_void_p),
-        ("reserved", c_void_p * 1),
+        *_members("size_t count; int width; pointer start, items, word, words, order, context, constraints"),
+        *_members("size_t constraint_count; char hash[65]; pointer columns; size_t words_lent; pointer exact, pairs"),
     ]
 
 
 class ReadOptions(Structure):
     _fields_ = [
-        ("size", c_size_t),
-        ("format", c_int),
-        ("set_column", c_char_p),
-        ("rank_column", c_char_p),
-        ("features", c_char_p),
-        ("width", c_int),
-        ("words", c_void_p),
-        ("bytes", c_void_p),
-        ("context", c_void_p),
-        ("columns", c_void_p),
-        ("missing", c_int),
-        ("one_set", c_int),
-        ("delimiter", c_int),
-        ("mixed", c_int),
-        ("group_column", c_char_p),
+        *_members("size_t size; int format; string set_column, rank_column, features; int width; pointer words"),
+        *_members("pointer bytes, context, columns; int missing, one_set, delimiter, mixed; string group_column"),
     ]
 
 
 class Answer(Structure):
     _fields_ = [
-        ("found", c_int),
-        ("order", c_void_p),
-        ("logprob", c_void_p),
-        ("step", c_void_p),
-        ("step_logprob", c_void_p),
-        ("reserved", c_void_p * 3),
+        *_members("int found; pointer order, logprob, step, step_logprob, reserved[3]"),
     ]
 
 
 class Settings(Structure):
     _fields_ = [
-        ("width", c_int),
-        ("encoder_blocks", c_int),
-        ("hidden", c_int),
-        ("encoder_out", c_int),
-        ("pool", c_int),
-        ("decoder_blocks", c_int),
-        ("decoder_out", c_int),
-        ("relative", c_int),
-        ("reserved", c_int * 8),
+        *_members("int width, encoder_blocks, hidden, encoder_out, pool, decoder_blocks, decoder_out, relative"),
+        *_members("int relations, reserved[7]"),
     ]
 
 
 class OrderOptions(Structure):
     _fields_ = [
-        ("size", c_size_t),
-        ("decode", c_int),
-        ("beam", c_int),
-        ("top", c_int),
-        ("seed", c_uint64),
-        ("threads", c_int),
-        ("kernels", c_char_p),
-        ("device", c_char_p),
-        ("world", c_void_p),
-        ("max_items", c_int),
-        ("progress", c_void_p),
-        ("context", c_void_p),
-        ("stop", c_void_p),
+        *_members("size_t size; int decode, beam, top; uint64 seed; int threads; string kernels, device"),
+        *_members("pointer world; int max_items; pointer progress, context, stop"),
     ]
 
 
 class ProgressStruct(Structure):
     _fields_ = [
-        ("epoch", c_int),
-        ("epochs", c_int),
-        ("step", c_uint64),
-        ("steps", c_uint64),
-        ("loss", c_double),
-        ("learning_rate", c_double),
-        ("valid_exact", c_double),
-        ("examples_per_second", c_double),
-        ("seconds", c_double),
-        ("seconds_left", c_double),
-        ("valid_loglik", c_double),
-        ("best_epoch", c_int),
-        ("steps_before", c_uint64),
-        ("resumed_at", c_uint64),
-        ("ended", c_int),
-        ("model", c_int),
-        ("models", c_int),
+        *_members("int epoch, epochs; uint64 step, steps; double loss, learning_rate, valid_exact"),
+        *_members("double examples_per_second, seconds, seconds_left, valid_loglik; int best_epoch"),
+        *_members("uint64 steps_before, resumed_at; int ended, model, models"),
     ]
 
 
@@ -218,60 +186,22 @@ ProgressFunction = CFUNCTYPE(c_int, c_void_p, POINTER(ProgressStruct))
 
 class TrainOptions(Structure):
     _fields_ = [
-        ("size", c_size_t),
+        *_members("size_t size"),
         ("settings", Settings),
-        ("batch", c_int),
-        ("epochs", c_int),
-        ("max_steps", c_uint64),
-        ("learning_rate", c_double),
-        ("schedule", c_int),
-        ("warmup", c_double),
-        ("beta1", c_double),
-        ("beta2", c_double),
-        ("epsilon", c_double),
-        ("weight_decay", c_double),
-        ("clip", c_double),
-        ("average", c_double),
-        ("batches", c_int),
-        ("statistics", c_int),
-        ("seed", c_uint64),
-        ("standardise", c_int),
-        ("train_vectors", c_int),
-        ("forget", c_double),
-        ("drop", c_double),
-        ("jitter", c_double),
-        ("threads", c_int),
-        ("kernels", c_char_p),
-        ("device", c_char_p),
-        ("precision", c_int),
-        ("model_path", c_char_p),
-        ("checkpoint_seconds", c_double),
-        ("resume", c_int),
-        ("valid_limit", c_int),
-        ("patience", c_int),
+        *_members("int batch, epochs; uint64 max_steps; double learning_rate; int schedule; double warmup, beta1"),
+        *_members("double beta2, epsilon, weight_decay, clip, average; int batches, statistics; uint64 seed"),
+        *_members("int standardise, train_vectors; double forget, drop, jitter; int threads; string kernels, device"),
+        *_members("int precision; string model_path; double checkpoint_seconds; int resume, valid_limit, patience"),
         ("progress", ProgressFunction),
-        ("context", c_void_p),
-        ("from_", c_void_p),
-        ("world", c_void_p),
-        ("keep", c_int),
-        ("keep_stopped", c_int),
+        *_members("pointer context, from_, world; int keep, keep_stopped"),
         ("best", POINTER(c_void_p)),
-        ("half", c_int),
-        ("models", c_int),
-        ("stray", c_double),
-        ("scale", c_char_p),
-        ("within", c_int),
+        *_members("int half, models; double stray; string scale; int within"),
     ]
 
 
 class Feature(Structure):
     _fields_ = [
-        ("scale", c_int),
-        ("within", c_int),
-        ("centred", c_int),
-        ("crowded", c_int),
-        ("exact", c_int),
-        ("reserved", c_int * 11),
+        *_members("int scale, within, centred, crowded, exact, reserved[11]"),
     ]
 
 
@@ -294,14 +224,7 @@ class Report(Structure):
 
 class SetMeasure(Structure):
     _fields_ = [
-        ("n", c_size_t),
-        ("placed", c_size_t),
-        ("exact", c_double),
-        ("position", c_double),
-        ("tau", c_double),
-        ("neighbours", c_double),
-        ("loglik", c_double),
-        ("reserved", c_double * 4),
+        *_members("size_t n, placed; double exact, position, tau, neighbours, loglik, reserved[4]"),
     ]
 
 
@@ -311,14 +234,8 @@ class ImportanceStruct(Structure):
 
 class RankerOptions(Structure):
     _fields_ = [
-        ("size", c_size_t),
-        ("penalty", c_double),
-        ("relative", c_int),
-        ("standardise", c_int),
-        ("seed", c_uint64),
-        ("threads", c_int),
-        ("scale", c_char_p),
-        ("within", c_int),
+        *_members("size_t size; double penalty; int relative, standardise; uint64 seed; int threads; string scale"),
+        *_members("int within"),
     ]
 
 
@@ -328,48 +245,27 @@ class ComparisonStruct(Structure):
         ("column", Report),
         ("ranker", Report),
         ("model", Report),
-        ("feature", c_int),
-        ("falling", c_int),
-        ("conclusion", c_int),
-        ("is_ranker", c_int),
-        ("model_failed", c_int),
-        ("model_beaten", c_int),
-        ("sentence", c_char * 1000),
-        ("reserved", c_void_p * 4),
+        *_members("int feature, falling, conclusion, is_ranker, model_failed, model_beaten; char sentence[1000]"),
+        *_members("pointer reserved[4]"),
     ]
 
 
 class CompareOptions(Structure):
     _fields_ = [
-        ("size", c_size_t),
-        ("folds", c_int),
-        ("seed", c_uint64),
-        ("threads", c_int),
-        ("is_ranker", c_int),
+        *_members("size_t size; int folds; uint64 seed; int threads, is_ranker"),
         ("group", POINTER(c_char_p)),
     ]
 
 
 class Tried(Structure):
     _fields_ = [
-        ("settings", c_char * 256),
-        ("whole", c_int),
-        ("parts", c_int),
-        ("exact", c_double),
-        ("neighbours", c_double),
-        ("tau", c_double),
-        ("score", c_double),
-        ("seconds", c_double),
+        *_members("char settings[256]; int whole, parts; double exact, neighbours, tau, score, seconds"),
     ]
 
 
 class TuneProgress(Structure):
     _fields_ = [
-        ("trials", c_int),
-        ("most", c_int),
-        ("seconds", c_double),
-        ("seconds_left", c_double),
-        ("count", c_int),
+        *_members("int trials, most; double seconds, seconds_left; int count"),
         ("tried", POINTER(Tried)),
     ]
 
@@ -379,68 +275,42 @@ TuneFunction = CFUNCTYPE(c_int, c_void_p, POINTER(TuneProgress))
 
 class TuneOptions(Structure):
     _fields_ = [
-        ("size", c_size_t),
-        ("seconds", c_double),
-        ("trials", c_int),
-        ("group", c_void_p),
-        ("path", c_char_p),
-        ("resume", c_int),
+        *_members("size_t size; double seconds; int trials; pointer group; string path; int resume"),
         ("progress", TuneFunction),
-        ("context", c_void_p),
+        *_members("pointer context"),
     ]
 
 
 class Tuned(Structure):
     _fields_ = [
-        ("settings", c_char * 256),
-        ("trials", c_int),
-        ("stopped", c_int),
-        ("new_trials", c_int),
-        ("ranker", c_int),
-        ("seconds", c_double),
+        *_members("char settings[256]; int trials, stopped, new_trials, ranker; double seconds"),
         ("best", Tried),
         ("test", Report),
         ("test_default", Report),
-        ("guess", c_double),
-        ("reserved", c_void_p * 8),
+        *_members("double guess; int test_models; pointer reserved[8]"),
     ]
 
 
 class Tsp(Structure):
     _fields_ = [
-        ("n", c_int),
-        ("whole", c_int),
-        ("xy", c_void_p),
-        ("dist", c_void_p),
-        ("name", c_char * 64),
-        ("reserved", c_void_p * 4),
+        *_members("int n, whole; pointer xy, dist; char name[64]; pointer reserved[4]"),
     ]
 
 
 class TspOptions(Structure):
     _fields_ = [
-        ("size", c_size_t),
-        ("seconds", c_double),
+        *_members("size_t size; double seconds"),
         ("kicks", c_int64),
-        ("seed", c_uint64),
-        ("farthest", c_int),
-        ("net", c_void_p),
-        ("symmetries", c_int),
-        ("shortest", c_int),
-        ("stop", c_void_p),
-        ("context", c_void_p),
-        ("improve", c_int),
+        *_members("uint64 seed; int farthest; pointer net; int symmetries, shortest; pointer stop, context"),
+        *_members("int improve"),
     ]
 
 
 class TspProof(Structure):
     _fields_ = [
-        ("length", c_double),
-        ("bound", c_double),
-        ("proven", c_int),
+        *_members("double length, bound; int proven"),
         ("nodes", c_int64),
-        ("before", c_double),
-        ("reserved", c_double * 3),
+        *_members("double before, reserved[3]"),
     ]
 
 
@@ -497,6 +367,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_columns_width": (c_int, [c_void_p]),
     "onet_columns_inputs": (c_int, [c_void_p]),
     "onet_columns_name": (c_char_p, [c_void_p, c_int]),
+    "onet_columns_span": (c_int, [c_void_p, c_int]),
     "onet_columns_set": (c_char_p, [c_void_p]),
     "onet_columns_missing": (c_int, [c_void_p]),
     "onet_sets_fill": (c_int, [POINTER(POINTER(SetsStruct)), POINTER(SetsStruct), c_void_p, c_int, _ERR]),
@@ -564,7 +435,7 @@ for _name in _CHOICES:
 __version__: str = lib.onet_version().decode()
 
 
-# What Python calls fields that have another name here; None: nothing.
+# Fields whose parameter has another name in Python; None: there is no such parameter.
 _RENAMED: Dict[str, Optional[str]] = {
     "onet_read_options.set_column": "set",
     "onet_read_options.rank_column": "rank",
@@ -576,6 +447,8 @@ _RENAMED: Dict[str, Optional[str]] = {
     "onet_write_options.format": None,
     "onet_write_options.made": None,
     "onet_order_options.max_items": None,
+    "onet_train.train": None,
+    "onet_train.valid": None,
     "onet_train_options.keep": "force",
     "onet_train_options.model_path": "path",
     "onet_settings.width": None,
@@ -592,7 +465,7 @@ def sentence(err: Error) -> str:
 
 
 def fail(status: int, err: Error, bad: Optional[Type[OrderNetError]] = None, path: Any = None) -> None:
-    """Raises the exception of a status, with the library's sentence; `bad` stands for that of ONET_BAD."""
+    """Raises the exception of a status, with the library's sentence; `bad` is that of ONET_BAD."""
     text = sentence(err)
     if status == IO and path is not None and not os.path.exists(path):
         missing = MissingFileError(text)

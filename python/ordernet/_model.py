@@ -1,4 +1,6 @@
-"""The estimator: fit, predict, save, with scikit-learn's conventions."""
+"""The estimator class OrderNet: fit, predict, save and more, with scikit-learn's conventions; load and merge
+models.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ class OrderNet:
         where ``fit`` is given no validation sets: take some out of the data, drawn by the seed; a share as "10%"
         or 0.1, or a number of sets. Equal sets, and those of one group, stay together.
     missing
-        what becomes of NaN in the arrays that ``fit`` is given, as for Sets, which say it themselves.
+        what becomes of NaN in the arrays that ``fit`` is given, as for Sets; a Sets has its own setting.
     patience, valid_limit, keep
         stop when validation has not improved for so many epochs, 0: never; validation sets looked at, 0: all;
         "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
@@ -321,7 +323,7 @@ class OrderNet:
         return self._fitted().to_bytes()
 
     def state_dict(self) -> Dict[str, np.ndarray]:
-        """The tensors of the model file by name, as NumPy arrays; the twin in reference/ loads them."""
+        """The tensors of the model file by name, as NumPy arrays; the twin in reference/ loads them (ordernet.torch)."""
         return self._fitted().tensors()
 
     def _fitted(self) -> Engine:
@@ -482,19 +484,15 @@ class OrderNet:
             wake.set()
             return stop[0]
 
-        history: Dict[str, List[float]] = {
-            name: [] for name in ("model", "epoch", "loss", "learning_rate", "valid_exact", "valid_loglik", "seconds")
-        }
+        ended: Dict[Tuple[int, int], Progress] = {}  # of models that are trained at once the epochs end in any order
         last: List[Optional[Progress]] = [None]
         shown = bar(self.progress)
 
         def watch() -> None:
             while waiting:
                 last[0] = now = waiting.popleft()
-                seen = (history["model"][-1], history["epoch"][-1]) if history["epoch"] else (0, 0)
-                if now.ended and seen < (now.model, now.ended):
-                    for name in history:
-                        history[name].append(now.ended if name == "epoch" else getattr(now, name))
+                if now.ended:
+                    ended.setdefault((now.model, now.ended), now)
                 if shown is not None:
                     shown.show(now)
                 for function in functions:
@@ -530,7 +528,8 @@ class OrderNet:
             engine = best_engine or last_engine
             if engine is not None:
                 self._take(engine)
-                self.history_ = history
+                names = ("model", "epoch", "loss", "learning_rate", "valid_exact", "valid_loglik", "seconds")
+                self.history_ = {name: [getattr(ended[k]._replace(epoch=k[1]), name) for k in sorted(ended)] for name in names}
                 self.best_epoch_ = last[0].best_epoch if last[0] else 0
         if status and not (status == _library.INTERRUPTED and engine is not None):
             _library.fail(status, err)
@@ -721,7 +720,7 @@ class OrderNet:
         return {name: _triple(getattr(report, name)) for name in MEASURES}
 
     def importance(self, sets: Any, orders: Any = None, repeats: int = 5, seed: int = 1) -> List[Dict[str, Any]]:
-        """How much the answers need each feature: a dict per feature, in their order.
+        """How much the answers need each feature: a dict per feature, in their order; a column of text is one.
 
         exact, loglik: by how much the measure falls when the feature's values are shuffled among the items of
         each set, as (mean, low, high); feature: its name, or number.
@@ -731,7 +730,9 @@ class OrderNet:
         orderer, found = self._orderer(engine), []
         try:
             each = self._each(engine, orderer, given)
-            for j, name in enumerate(names):
+            j = 0
+            while j < len(names):
+                span, name = lib.onet_columns_span(engine.columns, j), names[j]
                 one = _library.ImportanceStruct()
                 orderer.ask(
                     "onet_measure_importance",
@@ -743,7 +744,9 @@ class OrderNet:
                     _whole(repeats, "repeats", 1, 10**6),
                     _whole(seed, "seed", 0, 2**64 - 1),
                 )
+                name = name if span == 1 else name.partition("=")[0]
                 found.append({"feature": name, "exact": _triple(one.exact), "loglik": _triple(one.loglik)})
+                j += span
         finally:
             engine.give(orderer)
         return found

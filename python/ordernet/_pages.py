@@ -1,4 +1,4 @@
-"""The reading order of the regions of a page, by the shipped model."""
+"""Predicts the reading order of the regions of a page with the shipped model (ordernet.reading_order)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _boxes(boxes: Any, page_size: Optional[Tuple[float, float]]) -> np.ndarray:
     if given.dtype.kind not in "fiub" or given.ndim != 2 or given.shape[1] != 4:
         raise DataError(
             f"the boxes have shape {given.shape} and type {given.dtype}, where numbers of shape (boxes, 4) are "
-            "meant: x0, y0, x1, y1 with y downwards"
+            "expected: x0, y0, x1, y1 with y downwards"
         )
     found = np.array(given, dtype=np.float64)
     if page_size is not None:
@@ -69,7 +69,7 @@ def reading_order(
     types
         what each region is, by the names of docling, PAGE XML and others: "text", "title", "section_header",
         "page_header", "footnote", "caption", "table", "picture", "separator", ...; None: all are text. A
-        separator, a line between columns or articles, takes no place in the order; it is the best help for it.
+        separator, a line between columns or articles, takes no place in the order, but helps most to find it.
     page_size
         width and height of the page: boxes are cut off at its edges.
     right_to_left

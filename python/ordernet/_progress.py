@@ -1,4 +1,4 @@
-"""What a training tells while it runs: records for callbacks, and a bar."""
+"""Reports the progress of a training: records for callbacks, and a progress bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Sets of items and their orders, in the memory that the library reads."""
+"""Holds sets of items and their orders in the memory layout of the C library; makes them from lists, arrays,
+data frames and files.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ SIZE = np.dtype(np.uintp)
 
 
 def _array_of(values: Any) -> np.ndarray:
-    """values as an array, a masked one where they are masked; of objects where they are no array."""
+    """values as an array, masked if they are; an empty array of objects if they form no array."""
     try:
         if isinstance(values, (list, tuple)) and any(isinstance(v, np.ma.MaskedArray) for v in values):
             return np.ma.array(values)  # NumPy itself would drop the masks
@@ -37,13 +39,32 @@ def _unmasked(values: Any, what: str) -> np.ndarray:
     return np.asarray(array)
 
 
+def _double(array: np.ndarray, what: str, given: Any = None) -> np.ndarray:
+    """Numbers as float64. Whole numbers that it rounds are refused, as in files: others near them would become equal.
+    given: the list that NumPy made an array of floats from, with its whole numbers."""
+    numbers = array.astype(np.float64, copy=False)
+    if array.dtype.kind == "f" and given is None:
+        return numbers
+    far = np.abs(numbers) >= 2**53
+    if not far.any():
+        return numbers
+    whole = array if given is None else np.asarray(given, dtype=object)
+    for value, near in zip(whole[far].tolist(), np.abs(numbers[far]).tolist()):
+        digits = str(abs(value)).rstrip("0")
+        if isinstance(value, (int, np.integer)) and f"{near:.{len(digits) - 1}e}".split("e")[0].replace(".", "") != digits:
+            raise DataError(
+                f"{what} has {value}, a whole number that double rounds; subtract what the values have in common"
+            )
+    return numbers
+
+
 def _numbers(values: Any, what: str) -> np.ndarray:
     """values as an array of float32, as it is where it is one, else of float64. What is masked is missing, and
     becomes NaN."""
-    array = _array_of(values)
+    array, masked = _array_of(values), None
     if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "fiub":
         masked = np.ma.getmaskarray(array)
-        array = array.data.astype(np.float64 if array.dtype.kind != "f" else array.dtype)
+        array = array.data.copy() if array.dtype.kind == "f" else _double(np.where(masked, 0, array.data), what)
         array[masked] = np.nan
     array = np.asarray(array)
     if array.dtype == np.float32:
@@ -53,7 +74,7 @@ def _numbers(values: Any, what: str) -> np.ndarray:
             f"{what} has values of type {array.dtype}, where numbers are expected: every item needs the same number "
             "of features, and text is to be turned into numbers first"
         )
-    return array.astype(np.float64, copy=False)
+    return _double(array, what, values if isinstance(values, (list, tuple)) and masked is None else None)
 
 
 def _rounded(array: np.ndarray) -> tuple:
@@ -61,7 +82,7 @@ def _rounded(array: np.ndarray) -> tuple:
     if array.dtype == np.float32:
         return array, None
     with np.errstate(over="ignore"):  # what overflows is reported as not finite
-        items = array.astype(np.float32)
+        items = array.astype(np.float32, order="C")
     same = bool(np.all((items == array) | np.isnan(array)))
     return items, None if same else np.ascontiguousarray(array)
 
@@ -71,7 +92,7 @@ def _address(array: Optional[np.ndarray]) -> Any:
 
 
 def _flat_items(sets: Any) -> tuple:
-    """items [total, width] and sizes [count] of sets that are no Sets."""
+    """items [total, width] and sizes [count] of sets that are not given as Sets."""
     if isinstance(sets, (str, bytes)):
         raise DataError("the sets are a text; Sets.read(path) reads a file")
     if hasattr(sets, "columns") and hasattr(sets, "iloc"):
@@ -108,8 +129,29 @@ def _flat_items(sets: Any) -> tuple:
                 f"set {s + 1} has items of {one.shape[1]} features where those of set 1 have {each[0].shape[1]}; "
                 "give every item as many"
             )
-    items = np.ascontiguousarray(each[0]) if len(each) == 1 else np.concatenate(each)
+    items = np.ascontiguousarray(each[0] if len(each) == 1 else np.concatenate(each))  # of arrays in Fortran's order one in it
     return items, np.fromiter((len(one) for one in each), np.intp, len(each))
+
+
+def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray]) -> tuple:
+    """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R], row [items] and the sizes of the sets."""
+    each = [_numbers(one, f"the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
+    if not each or (sizes is not None and len(each) != len(sizes)):
+        raise DataError(f"there are pairs of {len(each)} sets" + ("" if sizes is None else f", but {len(sizes)} sets"))
+    each = [one[:, :, None] if one.ndim == 2 else one for one in each]
+    for s, one in enumerate(each):
+        n = len(one) if sizes is None and one.ndim else sizes[s] if sizes is not None else 0
+        if one.ndim != 3 or one.shape[:2] != (n, n) or not n or one.shape[2] != each[0].shape[2]:
+            raise DataError(
+                f"the pairs of set {s + 1} have shape {one.shape}, where ({n}, {n}, {each[0].shape[-1]}) is expected: numbers "
+                "for each item and each other one, as many in every set"
+            )
+    counts = np.fromiter((len(one) for one in each), np.intp, len(each))
+    first = np.cumsum(counts**2) - counts**2
+    row = np.concatenate([f + np.arange(n) * n for f, n in zip(first, counts)]).astype(SIZE)
+    with np.errstate(over="ignore"):
+        value = np.concatenate([one.reshape(-1, one.shape[2]) for one in each]).astype(np.float32)
+    return value, row, counts
 
 
 def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
@@ -134,6 +176,11 @@ def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
     return np.concatenate(rows)
 
 
+def _diagonal(sizes: np.ndarray) -> np.ndarray:
+    """Which of all pairs are those of an item with itself."""
+    return np.concatenate([np.eye(n, dtype=bool).reshape(-1) for n in sizes])
+
+
 def _indices(values: Any, what: str) -> np.ndarray:
     array = _unmasked(values, what)
     if array.dtype == np.int32:
@@ -142,7 +189,7 @@ def _indices(values: Any, what: str) -> np.ndarray:
     if not whole:
         raise DataError(f"{what} has values of type {array.dtype}, where indices of items are expected, from 0")
     far = (array < -1) | (array > np.iinfo(np.int32).max)
-    # -1 stands for what no int32 holds: the library names the first index that is none of an item.
+    # An index beyond int32 becomes -1: the library names the first index that is out of range.
     return np.where(far, -1, array).astype(np.int32)
 
 
@@ -194,17 +241,31 @@ class Sets:
         names of the features, a list of str, or None. A model that is trained on the sets keeps them.
     missing
         what becomes of NaN: "error" refuses it, "mean" puts the mean of these sets there, "indicator" also
-        gives the net a feature that says where. Sets to train on say it; a model remembers. The masked values
+        adds a feature that marks them. Given for the sets to train on; the model remembers it. The masked values
         of a masked array are missing too.
+    pairs
+        relations between items: a list of arrays (items, items) or (items, items, relations), one per set, or None.
+        ``pairs[s][i, j]`` is the relation from item i to item j, such as the travel time; the diagonal is ignored.
+        sets may be None if there are only relations.
 
     ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features).
     """
 
     def __init__(
-        self, sets: Any, orders: Any = None, features: Optional[Sequence[str]] = None, missing: str = "error"
+        self,
+        sets: Any,
+        orders: Any = None,
+        features: Optional[Sequence[str]] = None,
+        missing: str = "error",
+        pairs: Any = None,
     ) -> None:
-        items, sizes = _flat_items(sets)
-        self._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), features, missing=missing)
+        if sets is None and pairs is not None:
+            sizes = _flat_pairs(pairs, None)[2]
+            items = np.zeros((int(sizes.sum()), 0), np.float32)
+        else:
+            items, sizes = _flat_items(sets)
+        order = None if orders is None else _flat_order(orders, sizes)
+        self._fill(items, sizes, order, features, missing=missing, pairs=pairs)
 
     def _fill(
         self,
@@ -215,6 +276,7 @@ class Sets:
         set: Any = None,
         missing: str = "error",
         by: Optional[int] = None,
+        pairs: Any = None,
     ) -> None:
         """by: the columns of the model that says what becomes of missing values."""
         start = np.zeros(len(sizes) + 1, SIZE)
@@ -232,17 +294,28 @@ class Sets:
             order=_address(order),
             columns=None if columns is None else columns.handle,
         )
+        related: Any = None
+        if pairs is not None:
+            value, row, _ = _flat_pairs(pairs, sizes)
+            if value.shape[1] > 16:
+                raise DataError(f"two items have {value.shape[1]} relations; from 1 to 16 are possible")
+            value.reshape(-1)[np.repeat(np.isnan(value).any(axis=1) & _diagonal(sizes), value.shape[1])] = 0
+            related = (_library.PairsStruct(width=value.shape[1], row=_address(row), value=_address(value)), value, row)
+            struct.pairs = ctypes.addressof(related[0])
         how = _library.choose("missings", missing, "missing")
+        if how and related:
+            raise UsageError("missing: sets with pairs must have no missing values")
         if how or by is not None:
             filled = POINTER(SetsStruct)()
             call("onet_sets_fill", byref(filled), byref(struct), by, how)
             self._own(filled)
             return
         call("onet_sets_check", byref(struct))
-        self._held: Any = (columns, exact)  # what the struct points to, beside the arrays
+        self._held: Any = (columns, exact, related)  # what the struct points to, beside the arrays
         self._frame: Optional[_Frame] = None
         self._struct, self._start, self._order = struct, start, order
         self._items: Optional[np.ndarray] = items
+        items.flags.writeable &= exact is None  # a copy, beside which the library has the float64
         if order is not None:
             order.flags.writeable = False
 
@@ -350,7 +423,9 @@ class Sets:
         start = (ctypes.c_size_t * (s.count + 1)).from_address(s.start)
         self._start = np.array(start, SIZE)
         total = int(self._start[-1])
-        self._items = view(s.items, (total, s.width), np.float32) if s.items else None
+        self._items = view(s.items, (total, s.width), np.float32) if s.items and s.width else None
+        if s.items and not s.width:
+            self._items = np.zeros((total, 0), np.float32)
         self._order = view(s.order, (total,), np.int32) if s.order else None
 
     @classmethod
@@ -532,7 +607,7 @@ def _again(items: np.ndarray, sizes: np.ndarray, order: Optional[np.ndarray], fe
 
 
 def _rank(value: Any) -> Any:
-    """A rank as a number that Python compares exactly; None where it is no number."""
+    """A rank as a number that Python compares exactly; None if it is not a number."""
     if isinstance(value, (str, bytes)):
         try:
             value = Decimal(value.decode() if isinstance(value, bytes) else value)
@@ -546,7 +621,7 @@ def _rank(value: Any) -> Any:
 
 
 def _sortable(ranks: np.ndarray) -> tuple:
-    """Ranks as numbers, and which of them are none. Text is not sorted as text: "10" would come before "9"."""
+    """Ranks as numbers, and which of them are not numbers. Text is not sorted as text: "10" would come before "9"."""
     if ranks.dtype.kind in "iub":
         return ranks, np.zeros(len(ranks), bool)
     if ranks.dtype.kind in "fmM":
@@ -560,7 +635,7 @@ MOST_CLASSES = 32  # as in CSV
 
 
 def _class_of(name: Any, columns: list) -> Optional[tuple]:
-    """The column and the value of a feature COLUMN=VALUE that is no column itself; None: it is none."""
+    """The column and the value of a feature named COLUMN=VALUE; None for other names, and if a column has that name."""
     if name in columns or not isinstance(name, str) or "=" not in name:
         return None
     found = [c for c in columns if name.startswith(f"{c}=")]
@@ -580,6 +655,7 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]
     values = frame[column]
     kind = getattr(values.dtype, "kind", "O")
     if kind in "fiub":
+        _double(values.dropna().to_numpy(), f"column {column!r}")
         return [(str(column), values.to_numpy(dtype=np.float64, na_value=np.nan))]
     if kind == "M":
         plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(values.dt, "tz", None) is not None else values

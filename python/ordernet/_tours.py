@@ -1,4 +1,5 @@
-"""Tours through points of the plane: by the shipped net, exact, and by Christofides' heuristic."""
+"""Finds tours through points of the plane: by the shipped network, exactly, and by Christofides' heuristic.
+"""
 
 from __future__ import annotations
 

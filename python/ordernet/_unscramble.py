@@ -1,4 +1,4 @@
-"""Scrambled words in order, by the shipped model."""
+"""Puts scrambled words in order with the shipped model (ordernet.unscramble)."""
 
 from __future__ import annotations
 

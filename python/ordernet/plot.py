@@ -1,4 +1,4 @@
-"""Pictures, by matplotlib: learning curves, tours, position matrices.
+"""Draws with matplotlib: learning curves, tours, position matrices.
 
 Each function draws into `ax`, matplotlib's current axes when that is None, and returns it.
 """

@@ -1,4 +1,4 @@
-"""What all tests share, and closing lines that mk/check.sh counts."""
+"""Shared pytest fixtures, and closing lines that mk/check.sh counts."""
 
 import os
 from pathlib import Path

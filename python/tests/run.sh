@@ -5,7 +5,7 @@ venv=$1
 ORDERNET=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 export ORDERNET
 shift 2
-if ! why=$(sh mk/setup-python.sh); then
+if ! why=$(sh mk/setup.sh "$(dirname "$venv")" python); then
     echo "skipped: the Python package was not built: $(echo "$why" | tail -1) (make setup-python installs it)"
     exit 0
 fi

@@ -2,7 +2,7 @@
 # Builds a wheel from the sdist, outside the clone and without any index, and orders a set with it.
 # usage: MAKE=make PYTHON=/usr/bin/python3 python/tests/sdist.sh FOLDER
 folder=$1
-if ! why=$(sh mk/setup-python.sh); then
+if ! why=$(sh mk/setup.sh "$(dirname "$folder")" python); then
     echo "skipped: the sdist was not built: $(echo "$why" | tail -1) (make setup-python installs it)"
     exit 0
 fi

@@ -1,4 +1,4 @@
-"""What a result is worth: the report after fit, the linear ranker, the comparison with boosted trees."""
+"""Tests the comparison with baselines: the report after fit, the linear ranker, boosted trees."""
 
 import pickle
 import subprocess
@@ -70,6 +70,14 @@ def test_ranker(tmp_path, program):
         check=True,
     )
     assert ordernet.load(tmp_path / "p.safetensors").checksum_ == ranker.checksum_
+    wide = np.random.default_rng(3)
+    heavy = [np.exp(5 * wide.standard_normal((6, 2))) for _ in range(200)]
+    by_first = [np.argsort(items[:, 0]) for items in heavy]
+    ranked = ordernet.Ranker(scale="quantile", within=True).fit(heavy[:150], by_first[:150])
+    assert ranked.scales_ and "rank within the set" in list(ranked.scales_.values())[0]
+    assert ranked.evaluate(heavy[150:], by_first[150:])["exact"][0] > 0.9
+    with pytest.raises(ordernet.UsageError, match="scale"):
+        ordernet.Ranker(scale=3).fit(*train)
     assert ordernet.Ranker(threads=2, penalty=0.1).get_params()["penalty"] == 0.1
     with pytest.raises(ordernet.UsageError, match="penalty"):
         ordernet.Ranker(penalty="much").fit(*train)

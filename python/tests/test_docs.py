@@ -1,4 +1,4 @@
-"""Runs the examples of docs/python.md and the notebook of examples/."""
+"""Tests the examples of docs/python.md and the notebook of examples/ by running them."""
 
 import contextlib
 import io

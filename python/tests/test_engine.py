@@ -1,4 +1,6 @@
-"""The layer below: structs as in the headers, threads, memory, the twin in PyTorch, pictures."""
+"""Tests the layer below the estimator: structs as in the headers, threads, memory use, agreement with the
+PyTorch reference, plots.
+"""
 
 import ctypes
 import gc

@@ -1,4 +1,6 @@
-"""Wrong input of every kind: an exception with a sentence, never a crash, and the model as it was."""
+"""Tests invalid input of every kind: an exception with an error message, never a crash, and the model
+unchanged.
+"""
 
 import warnings
 
@@ -99,9 +101,9 @@ def test_single_sets(small):
 def test_other_widths(small, data):
     with pytest.raises(DataError, match="items of 2 features, but the model was trained on 3"):
         small.predict([np.zeros((4, 2))])
-    with pytest.raises(DataError, match="need an order, and items of width 3"):
+    with pytest.raises(DataError, match="an item of the validation sets has"):
         OrderNet(**SMALL).fit(*data, valid=([np.zeros((2, 2))], [[0, 1]]))
-    with pytest.raises(DataError, match="takes items of width 3, those of the sets have 2"):
+    with pytest.raises(DataError, match="orders items of 3 features, but those of the sets have 2"):
         OrderNet(pretrained=small, progress=False).fit([np.zeros((2, 2))], [[0, 1]])
 
 
@@ -394,7 +396,9 @@ def test_every_argument_of_every_kind(small, tmp_path):
                     warnings.simplefilter("ignore")
                     call(x)
             except ordernet.OrderNetError as error:
-                assert str(error)
+                said = str(error)
+                if not said or "onet_" in said or "NULL" in said or "--" in said:  # what C or the program calls things
+                    wrong.append(f"call {number} of {x!r}: {said}")
             except Exception as error:
                 wrong.append(f"call {number} of {x!r}: {type(error).__name__}: {error}")
     assert not wrong, "\n".join(wrong)

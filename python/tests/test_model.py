@@ -1,4 +1,4 @@
-"""Fit, predict, save, load; what is said of a model agrees with the program and with itself."""
+"""Tests fit, predict, save, load, fine-tuning and measures, and that they agree with the program."""
 
 import copy
 import inspect

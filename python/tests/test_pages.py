@@ -1,7 +1,9 @@
-"""The reading order of pages."""
+"""Tests ordernet.reading_order, the reading order of pages."""
 
 import json
+import os
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -44,3 +46,42 @@ def test_errors():
         ordernet.reading_order([[0, 0, float("nan"), 1], [0, 0, 1, 1]])
     with pytest.raises(UsageError, match="page_size"):
         ordernet.reading_order(COLUMNS, page_size=(1, 2, 3))
+
+
+PAPER = [("right below", 320, 400), ("left above", 60, 100), ("right above", 320, 100), ("left below", 60, 400)]
+
+
+def example(tool, path):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/pdf.py")
+    return subprocess.run([sys.executable, script, tool, str(path)], capture_output=True, text=True, check=True).stdout
+
+
+def wanted():
+    return "".join(f"{name}\n" * 12 for name in ("left above", "left below", "right above", "right below"))
+
+
+@pytest.mark.parametrize("tool, needs", [("pymupdf", "fitz"), ("pdfminer", "pdfminer")])
+def test_example_of_a_pdf(tmp_path, tool, needs):
+    fitz = pytest.importorskip("fitz", reason="python3-fitz makes the PDF")
+    pytest.importorskip(needs)
+    document = fitz.open()
+    page = document.new_page(width=595, height=842)
+    for name, x, y in PAPER:
+        for line in range(12):
+            page.insert_text((x, y + 14 * line), name, fontsize=12)
+    document.save(tmp_path / "paper.pdf")
+    assert "".join(example(tool, tmp_path / "paper.pdf").split("\n\n")) == wanted()
+
+
+def test_example_of_docling(tmp_path):
+    texts = [
+        {
+            "label": "text",
+            "text": "\n".join([name] * 12),
+            "prov": [{"page_no": 1, "bbox": {"l": x, "t": 842 - y, "r": x + 200, "b": 842 - y - 168, "coord_origin": "BOTTOMLEFT"}}],
+        }
+        for name, x, y in PAPER
+    ]
+    document = {"schema_name": "DoclingDocument", "pages": {"1": {"size": {"width": 595, "height": 842}}}, "texts": texts}
+    (tmp_path / "paper.json").write_text(json.dumps(document))
+    assert example("docling", tmp_path / "paper.json") == wanted()

@@ -1,4 +1,4 @@
-"""Files in every format, and data frames."""
+"""Tests class Sets: files in every format, arrays, and data frames."""
 
 import pickle
 
@@ -342,3 +342,64 @@ def test_frame_of_texts_and_times():
     assert set(model.predict_frame(other)["rank"]) == {0, 1, 2, 3}
     with pytest.raises(ordernet.DataError, match="has no values"):
         ordernet.Sets.from_frame(frame.assign(ok=None), set="set", rank="rank")
+
+
+def test_whole_numbers_that_double_rounds():
+    whole = 2**53 + 1
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"s": [1, 1], "t": [1, whole], "id": ["a", "b"]})
+    with pytest.raises(DataError, match=f"column 't' has {whole}, a whole number that double rounds"):
+        Sets.from_frame(frame, "s")
+    frame["t"] = pandas.array([None, whole], dtype="Int64")
+    with pytest.raises(DataError, match="a whole number that double rounds"):
+        Sets.from_frame(frame, "s", missing="mean")
+    masked = np.ma.array([[[1], [whole]]], mask=[[[False], [True]]])
+    assert len(Sets(masked, missing="mean")) == 1  # what is masked is not looked at
+    assert len(Sets([[[2**60, 0.5], [12345678901234567000, 1]]])) == 1
+
+
+def test_rounded_sets_are_not_changed():
+    sets = Sets([np.array([[0.1], [0.2]])])
+    with pytest.raises(ValueError, match="read-only"):
+        sets[0][0, 0] = 5
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8", "<i8"])
+def test_fortran_order(dtype, small):
+    """Several arrays in Fortran's order, as pandas gives them, were once read as if they were in C's."""
+    sets = [(100 * s).astype(dtype) for s in make_sets(20, 5)[0]]
+    for turned in ([np.asfortranarray(s) for s in sets], [s[::-1][::-1] for s in sets]):
+        assert all(np.array_equal(a, b) for a, b in zip(small.predict(turned), small.predict(sets)))
+        assert np.array_equal(small.predict_log_proba(turned, small.predict(sets)), small.predict_log_proba(sets, small.predict(sets)))
+
+
+def chains(count, seed):
+    """Relations alone: small from an item to the next one."""
+    draw = np.random.default_rng(seed)
+    pairs, orders = [], []
+    for _ in range(count):
+        n = int(draw.integers(3, 7))
+        order = draw.permutation(n)
+        e = 3 + 7 * draw.random((n, n))
+        e[order[:-1], order[1:]] = draw.random(n - 1)
+        np.fill_diagonal(e, np.nan)
+        pairs.append(e)
+        orders.append(order)
+    return pairs, orders
+
+
+def test_relations(tmp_path):
+    pairs, orders = chains(800, 1)
+    sets = Sets(None, orders, pairs=pairs)
+    assert sets.width == 0 and len(sets) == 800
+    model = ordernet.OrderNet(**{**SMALL, "epochs": 8}).fit(sets)
+    test, right = chains(100, 2)
+    found = model.predict(Sets(None, pairs=test))
+    assert np.mean([np.array_equal(a, b) for a, b in zip(found, right)]) > 0.7
+    path = tmp_path / "pairs.safetensors"
+    Sets(None, right, pairs=test).write(path)
+    assert all(np.array_equal(a, b) for a, b in zip(model.predict(Sets.read(path)), found))
+    with pytest.raises(DataError, match=r"the pairs of set 1 have shape \(2, 3, 1\)"):
+        Sets([np.zeros((2, 1))], pairs=[np.zeros((2, 3))])
+    with pytest.raises(DataError, match="relation 1 from item 0 to item 1"):
+        Sets([np.zeros((2, 1))], pairs=[[[0, np.nan], [0, 0]]])

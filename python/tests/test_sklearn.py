@@ -1,4 +1,4 @@
-"""scikit-learn's tools and joblib work on lists of sets."""
+"""Tests that scikit-learn's tools and joblib work on lists of sets."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Tours, and words in order."""
+"""Tests tours, and words in order (ordernet.tour, ordernet.unscramble)."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Progress, callbacks, interruption, validation."""
+"""Tests training options: progress, callbacks, interruption, validation, holdout, scaling, tuning."""
 
 import math
 import os
@@ -54,7 +54,7 @@ def test_several_models_are_merged(data, tmp_path):
     one[0].save(tmp_path / "a.safetensors")
     assert ordernet.merge([tmp_path / "a.safetensors", one[1]]).checksum_ == merged.checksum_
     seen = []
-    stopped = ordernet.OrderNet(**SMALL, models=3)
+    stopped = ordernet.OrderNet(**dict(SMALL, threads=1), models=3)
     stopped.fit(*data, callbacks=lambda now: seen.append(now) or (now.model == 2 and now.ended == 2))
     assert "merged.2.sha256" in stopped.record_ and "merged.3.sha256" not in stopped.record_
     assert {now.models for now in seen} == {3} and max(now.model for now in seen) == 2
@@ -368,7 +368,7 @@ def test_tune(tmp_path):
     random = np.random.default_rng(3)
     sets = [random.random((5, 2)).astype(np.float32) for _ in range(60)]
     orders = [np.argsort(np.abs(s[:, 0] - s[:, 0].mean()), kind="stable") for s in sets]
-    small = dict(hidden=16, encoder_blocks=1, encoder_out=8, decoder_out=8, epochs=4, progress=False)
+    small = dict(hidden=16, encoder_blocks=1, encoder_out=8, decoder_out=8, epochs=30, progress=False)
     model = ordernet.OrderNet(tune=8, **small).fit(sets, orders, path=tmp_path / "m.safetensors")
     found = model.tuned_
     assert found["trials"] == 8 and len((tmp_path / "m.trials.csv").read_text().splitlines()) == 10

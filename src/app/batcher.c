@@ -1,4 +1,7 @@
-/* The queue, the thread, the orderers that it keeps, and the sets of several requests as one. */
+/* Request batching for the server: per model two queues, each with a worker thread, one for small and one for
+ * large requests. A worker joins the sets of waiting requests with the same search options into one batch,
+ * runs it, and hands each request its answers. The last few onet_orderers are cached (least recently used is
+ * replaced). */
 #include "app/batcher.h"
 
 #include <stdlib.h>
@@ -10,9 +13,7 @@
 #include "ordernet_io.h"
 
 enum {
-    BATCH_SETS = 1024, /* as in ordernet order: enough for all threads, and little memory */
-    BATCH_ITEMS = 1 << 16,
-    SMALL_CELLS = 2000000, /* of a request: about 0.2 s of a CPU with the default network */
+    SMALL_CELLS = 2000000, /* cells of a request, at most: about 0.2 s of a CPU with the default network */
     BATCH_CELLS = 2 * SMALL_CELLS,
     ORDERERS = 4 /* kept: an orderer has threads, weights and memory of its own */
 };
@@ -36,7 +37,7 @@ typedef struct lane {
     batcher_counts counts;
     size_t expected; /* requests of the last batch */
     bool stop, refresh;
-    /* Of the thread alone: */
+    /* Used by the thread alone: */
     kept_orderer kept[ORDERERS];
     unsigned long long clock;
     answer_room room;
@@ -54,7 +55,7 @@ void order_job_free(order_job *job) {
     model_release(job->version);
 }
 
-/* What its work goes with. */
+/* The cells of a request: n^2 per set times beam width, an estimate of the work. */
 static double cells_of(const order_job *job) {
     const search_options *s = &job->search;
     int beam = s->beam ? s->beam : 5, orders = s->top ? s->top : 1;
@@ -195,7 +196,7 @@ static size_t waiting(const lane *b) {
     return count;
 }
 
-/* Waits for as many requests as the last batch had; with the lock. */
+/* Waits for as many requests as the last batch had; called with the lock held. */
 static void await_others(lane *b) {
     double until = b->first->arrived + b->options.wait;
     struct timespec at;
@@ -209,7 +210,8 @@ static void await_others(lane *b) {
         if (pthread_cond_timedwait(&b->news, &b->lock, &at)) break;
 }
 
-/* Takes the first of the queue and those that fit, in the order in which they came; with the lock. */
+/* Takes the first of the queue and those that fit, in the order in which they came; called with the
+ * lock held. */
 static size_t take_batch(lane *b, order_job **jobs) {
     size_t count = 0, sets = 0, items = 0;
     double cells = 0;

@@ -1,17 +1,19 @@
-/* Orders the sets of requests that arrive together in one call of the engine.
+/* Request batching for the server: orders the sets of requests that arrive together in one call of the
+ * library.
  *
- * Each model has two queues, each with a thread: one for small requests, which wait for none but small ones,
- * and one for large requests. While the thread orders one batch, the next requests gather in the queue; when
- * it is free it takes all that ask for the same search. If these are fewer than were in the last batch, it
- * waits for more, each request at most `wait` seconds from its arrival: a lone client never waits. */
+ * Each model has two queues, each with a worker thread: one for small requests, which therefore never wait
+ * for a large one, and one for large requests. While a worker runs one batch, the next requests gather in its
+ * queue; when it is free, it runs all of them that have the same search options. If these are fewer than were
+ * in the last batch, it waits for more, each request at most `wait` seconds from its arrival: a lone client
+ * never waits. */
 #ifndef APP_BATCHER_H
 #define APP_BATCHER_H
 
 #include "app/models.h"
 #include "app/ordering.h"
 
-/* What an order is looked for with. Requests share a batch if all but `steps` is the same; sampled ones never
- * do, since what is drawn depends on a set's number in its request. */
+/* The search of a request. Requests share a batch if all but `steps` is equal; sampled ones never do, since a
+ * draw depends on a set's number in its request. */
 typedef struct search_options {
     onet_decode decode;
     int beam, top;

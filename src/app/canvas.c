@@ -1,4 +1,5 @@
-/* Cairo surfaces for SVG and PNG, written through base/output.c. */
+/* Opens a cairo drawing surface for an SVG or PNG file, writes the file, and draws what all pictures share:
+ * text, dots, colours. Also checks before long work that a picture can be written. */
 #include "app/canvas.h"
 
 #include <cairo/cairo-svg.h>
@@ -20,8 +21,8 @@ static bool ends_in(const char *path, const char *end) {
 
 static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsigned length) {
     canvas *c = closure;
-    if (!c->failed) c->failed = output_write(c->out, data, length, &c->why);
-    return c->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+    output_write(c->out, data, length);
+    return output_status(c->out, NULL) ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
 onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err) {
@@ -51,9 +52,10 @@ onet_status canvas_close(canvas *c, onet_error *err) {
     cairo_surface_finish(surface);
     if (!drawn) drawn = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (!c->failed && !drawn) return output_commit(c->out, err);
+    onet_status failed = c->failed ? c->failed : output_status(c->out, err);
+    if (!failed && !drawn) return output_commit(c->out, err);
     output_abort(c->out);
-    if (c->failed) return fail(err, c->failed, "%s", c->why.text);
+    if (failed) return failed;
     if (drawn == CAIRO_STATUS_NO_MEMORY) return fail_memory(err, "a picture");
     return fail(err, ONET_FAILED, "the picture could not be drawn: %s", cairo_status_to_string(drawn));
 }

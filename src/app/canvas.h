@@ -1,5 +1,6 @@
-/* A cairo surface that becomes an SVG or PNG file, by the ending of the name, whole or not at all.
- * Coordinates are points; a PNG has PNG_SCALE pixels per point. */
+/* A cairo drawing surface that is written as an SVG or PNG file, by the ending of the file name; a failure
+ * leaves no incomplete file. Used by the charts and by the pictures of tours and pages. Coordinates are
+ * points; a PNG has PNG_SCALE pixels per point. */
 #ifndef SHOW_CANVAS_H
 #define SHOW_CANVAS_H
 
@@ -13,8 +14,7 @@ typedef struct canvas {
     cairo_t *cr;
     bool png;
     output *out;
-    onet_status failed; /* the first write that failed, and its sentence */
-    onet_error why;
+    onet_status failed; /* set by the caller when drawing fails: canvas_close then writes nothing */
 } canvas;
 
 /* A white sheet; the colour is black. ONET_USAGE for a name that ends in neither .svg nor .png. */

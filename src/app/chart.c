@@ -1,4 +1,4 @@
-/* Draws line charts (scales, ticks, series with intervals, a legend) and bars. */
+/* Draws line charts (axes with ticks, series with confidence bands, a legend) and bar charts. */
 #include "app/chart.h"
 
 #include <math.h>

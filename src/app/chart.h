@@ -1,5 +1,6 @@
-/* Line charts: axes with round ticks, several series with their intervals, a legend at the right. Bars: named
- * values with their intervals, in one or more panels side by side. */
+/* Writes charts as SVG or PNG. Line charts: axes with round ticks, several series with confidence bands, a
+ * legend at the right. Bar charts: named values with their confidence intervals, in one or more panels side
+ * by side. */
 #ifndef SHOW_CHART_H
 #define SHOW_CHART_H
 

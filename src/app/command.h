@@ -1,5 +1,6 @@
-/* A command of the program: one file cmd_NAME.c with one `const command cmd_NAME`, listed by its task or, for
- * those of no task, in front/cli/commands.c. */
+/* Defines a command of the program: its name, help texts, options and function. Each stands in a file
+ * cmd_NAME.c as `const command cmd_NAME`; its task lists it or, if it belongs to no task,
+ * front/cli/commands.c. */
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
 

@@ -1,4 +1,5 @@
-/* Compares a model with guessing, the best column and the linear ranker, and prints what it is worth. */
+/* Compares a model's orders with random ones, with sorting by the best single column and with a linear
+ * ranker; prints the table and whether the model is better than guessing. */
 #include "app/comparison.h"
 
 #include <stdio.h>
@@ -62,13 +63,11 @@ static onet_status print_why(const onet_comparison *c, const onet_sets *sets, on
     double model = c->model.loglik_all.mean, guess = c->guess.loglik_all.mean;
     if (c->model_failed && model < guess - SURE)
         printf("  - The model is sure of wrong answers (log-likelihood %.2f per step, guessing has %.2f): it "
-               "has "
-               "learned the training sets by heart. --drop 0.3 or fewer epochs may help.\n",
+               "has overfitted the training sets. --drop 0.3 or fewer epochs may help.\n",
                model, guess);
     else if (c->model_failed)
         printf("  - The model gives all orders about the same probability (log-likelihood %.2f per step, "
-               "guessing "
-               "has %.2f): it has found nothing to go by.\n",
+               "guessing has %.2f): the features taught it nothing.\n",
                model, guess);
     onet_status status = onet_sets_oddities(sets, text, sizeof text, err);
     if (status) return status;

@@ -1,4 +1,6 @@
-/* A model beside simple rules: measured, printed, as JSON. */
+/* Compares a model with simple baselines (guessing, the best column, a linear ranker) on sets that it has not
+ * seen, and reports the result as a table or as JSON. Used by train, eval, cross-validation and the learning
+ * curve. */
 #ifndef APP_COMPARISON_H
 #define APP_COMPARISON_H
 
@@ -12,7 +14,7 @@ onet_status comparison_measure(onet_set_measure **each, const onet_model *model,
 onet_status comparison_make(onet_comparison *c, const onet_model *model, const onet_sets *train,
                             const onet_sets *test, const onet_train_options *options, onet_error *err);
 
-/* Says on standard error that a model is no better than guessing, where it is so. */
+/* Warns on standard error if a model is no better than guessing. */
 void comparison_warn(const onet_comparison *c, const char *command);
 /* The table, the conclusion, the warning and, where the model failed, what is odd about the sets, which are
  * those that it was trained on or, where these are not known, those that it was measured on. */

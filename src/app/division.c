@@ -1,4 +1,5 @@
-/* Draws a random order from a seed; reads the groups of sets. */
+/* Draws the random order by which sets are divided into training and validation parts; reads the group of
+ * each set from the data file, so that the sets of one group stay on one side. */
 #include "app/division.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ onet_status groups_read(char ***group, size_t count, const char *path, const one
     if (!strcmp(path, "-") || (!stat(path, &file) && !S_ISREG(file.st_mode)))
         return fail(err, ONET_USAGE,
                     "--group-column reads the data twice: give them as a file, not as a pipe");
-    /* What stands for missing values was settled when the sets were read. */
+    /* Missing values were filled in when the sets were read. */
     if (!reading.columns && !reading.missing) reading.missing = ONET_MISSING_MEAN;
     char **found = array_new(count, sizeof *found);
     onet_status status = found ? onet_reader_open(&in, path, &reading, err) : fail_memory(err, "the groups");

@@ -1,4 +1,5 @@
-/* Divisions for validation and cross-validation: a random order, and the groups that stay together. */
+/* Helps to divide sets for validation and cross-validation: draws a random order, and reads the groups whose
+ * sets must stay together. */
 #ifndef CLI_DRAW_H
 #define CLI_DRAW_H
 

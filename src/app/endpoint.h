@@ -1,5 +1,6 @@
-/* What the server answers at one path: a JSON body becomes a request, which other threads work on, and then
- * its answer as JSON. A task offers endpoints in its `task` (app/task.h). */
+/* Defines an endpoint of the server: the functions that parse the JSON body of a POST request to one path,
+ * hand the request to worker threads, and write its answer as JSON. A task lists its endpoints in its `task`
+ * (app/task.h). */
 #ifndef APP_ENDPOINT_H
 #define APP_ENDPOINT_H
 
@@ -31,7 +32,7 @@ typedef struct request {
     onet_status status;
     onet_error err;
     void (*done)(struct request *r); /* called once, by any thread, when status and err are filled in */
-    void *context;                   /* of who waits for it */
+    void *context;                   /* for `done` */
 } request;
 
 struct endpoint {
@@ -40,7 +41,7 @@ struct endpoint {
     /* Threads or memory of its own, for as long as the server runs; NULL: none are needed. */
     onet_status (*open)(void **worker, const service *s, onet_error *err);
     void (*close)(void *worker);            /* after the last request is done; NULL is allowed */
-    void (*hurry)(void *worker);            /* long work ends with what it has; may be NULL */
+    void (*hurry)(void *worker);            /* long work ends with its best result so far; may be NULL */
     void (*metrics)(void *worker, text *t); /* in the text format of Prometheus; may be NULL */
     /* Changes the body, and keeps nothing of it. The status as app/request.h says. */
     onet_status (*parse)(request *r, const service *s, char *body, size_t length, onet_error *err);

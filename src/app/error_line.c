@@ -1,3 +1,5 @@
+/* Formats an error as one line, and translates the names of library fields in it ("onet_train_options.clip")
+ * to the names of command-line options ("--clip"). */
 #include "app/error_line.h"
 
 #include <stdio.h>
@@ -13,6 +15,7 @@ static const struct {
     {"onet_write_options.format", "--to"},
     {"onet_write_options.made", NULL},
     {"onet_write_options.errors", NULL},
+    {"onet_train.train", "--data"},
     {"onet_train_options.model_path", "--model"},
     {"onet_train_options.keep", "--force"},
     {"onet_settings.width", NULL},

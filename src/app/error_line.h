@@ -1,4 +1,5 @@
-/* An error as one line: the library's sentence, and what the user calls the fields that it is about. */
+/* Formats an error as one line: the library's error message, followed by the names that the user knows its
+ * fields by, such as command-line options. */
 #ifndef APP_ERROR_LINE_H
 #define APP_ERROR_LINE_H
 

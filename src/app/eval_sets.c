@@ -1,4 +1,5 @@
-/* Reads the sets that eval measures, groups them, and writes the measures of each set as CSV or JSON. */
+/* Reads the sets that `ordernet eval` measures, with line, name and group of each; groups them; and writes
+ * the measures of each set as CSV or JSON Lines. */
 #include "app/eval_sets.h"
 
 #include <math.h>
@@ -167,29 +168,30 @@ static double value_of(const onet_set_measure *m, int column) {
     return *(const double *)(const void *)((const char *)m + columns[column].field);
 }
 
-static onet_status csv_text(output *out, const char *text, onet_error *err) {
-    return output_csv_field(out, ',', text, strlen(text), err);
+static void csv_text(output *out, const char *text) {
+    if (text) output_csv_field(out, ',', text, strlen(text));
 }
 
-static onet_status csv_header(output *out, bool grouped, onet_error *err) {
-    onet_status status = output_printf(out, err, "line,id,%sn,placed", grouped ? "group," : "");
-    for (int c = 0; c < COLUMNS && !status; c++) status = output_printf(out, err, ",%s", columns[c].name);
-    return status ? status : output_write(out, "\n", 1, err);
+static void csv_header(output *out, bool grouped) {
+    output_printf(out, "line,id,%sn,placed", grouped ? "group," : "");
+    for (int c = 0; c < COLUMNS; c++) output_printf(out, ",%s", columns[c].name);
+    output_put(out, "\n");
 }
 
 static onet_status csv_row(output *out, const eval_sets *e, size_t s, bool grouped, const onet_set_measure *m,
                            onet_error *err) {
-    onet_status status = output_printf(out, err, "%ld,", e->line[s]);
-    if (!status && e->id[s]) status = csv_text(out, e->id[s], err);
-    if (!status && grouped) status = output_write(out, ",", 1, err);
-    if (!status && grouped && e->group[s]) status = csv_text(out, e->group[s], err);
-    if (!status) status = output_printf(out, err, ",%zu,%zu", m->n, m->placed);
-    for (int c = 0; c < COLUMNS && !status; c++) {
+    output_printf(out, "%ld,", e->line[s]);
+    csv_text(out, e->id[s]);
+    if (grouped) output_put(out, ",");
+    if (grouped) csv_text(out, e->group[s]);
+    output_printf(out, ",%zu,%zu", m->n, m->placed);
+    for (int c = 0; c < COLUMNS; c++) {
         char text[NUMBER_TEXT] = "";
         if (isfinite(value_of(m, c))) number_text_double(text, value_of(m, c));
-        status = output_printf(out, err, ",%s", text);
+        output_printf(out, ",%s", text);
     }
-    return status ? status : output_write(out, "\n", 1, err);
+    output_put(out, "\n");
+    return output_status(out, err);
 }
 
 static json_t *json_text(const char *text) {
@@ -209,9 +211,9 @@ static onet_status json_row(output *out, const eval_sets *e, size_t s, bool grou
     }
     char *text;
     onet_status status = json_finish(&text, object, JSON_REAL_PRECISION(9), err);
-    if (!status) status = output_write(out, text, strlen(text), err);
+    if (!status) output_printf(out, "%s\n", text);
     free(text);
-    return status ? status : output_write(out, "\n", 1, err);
+    return status ? status : output_status(out, err);
 }
 
 onet_status eval_each_format(const char *path, bool *csv, onet_error *err) {
@@ -230,7 +232,7 @@ onet_status eval_write_each(const char *path, const eval_sets *e, bool grouped, 
     onet_status status = eval_each_format(path, &csv, err);
     if (!status) status = output_open(&out, path, err);
     if (status) return status;
-    if (csv) status = csv_header(out, grouped, err);
+    if (csv) csv_header(out, grouped);
     for (size_t s = 0; s < e->sets->count && !status; s++)
         status = (csv ? csv_row : json_row)(out, e, s, grouped, &each[s], err);
     if (!status) return output_commit(out, err);

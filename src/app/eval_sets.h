@@ -1,4 +1,5 @@
-/* The sets that eval measures, with what the input says of each: its line, its name, its group. */
+/* Reads the sets that `ordernet eval` measures, with the line, name and group that the file gives each, and
+ * writes the measures of each set to a file. */
 #ifndef CLI_EVAL_SETS_H
 #define CLI_EVAL_SETS_H
 

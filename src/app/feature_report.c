@@ -1,41 +1,27 @@
-/* Prints which columns became features, and warns of those that tell nothing of an order. */
+/* Before a training: prints which columns of the data became features and how each is scaled, and warns of
+ * features that are constant, look like ids or have crowded values, and of items that the network cannot tell
+ * apart. */
 #include "app/feature_report.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
+#include "engine/base/number.h"
 #include "engine/base/shown.h"
 #include "ordernet_io.h"
-
-/* Fewer items may be distinct whole numbers by chance, or have one value. */
-enum { ENOUGH = 20 };
-
-/* Ids stand closer to each other: beyond, whole numbers are times or amounts. */
-#define SPARSE 1000.0
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "ordernet_train.h"
 
 /* value [items] of a feature; sorts them. */
 static const char *looks_like(double *value, size_t items) {
-    bool whole = true, same = true;
-    for (size_t i = 0; i < items && (whole || same); i++) {
-        whole &= value[i] == floor(value[i]);
-        same &= value[i] == value[0];
-    }
-    if (same) return "is the same for all items and tells nothing of their order";
-    if (!whole) return NULL;
-    qsort(value, items, sizeof *value, compare);
-    if (value[items - 1] - value[0] > SPARSE * (double)items) return NULL;
-    for (size_t i = 1; i < items; i++)
-        if (value[i] == value[i - 1]) return NULL;
-    return "looks like an id: all values are whole numbers and distinct";
+    size_t same = 1;
+    while (same < items && value[same] == value[0]) same++;
+    if (same == items) return "is the same for all items and tells nothing of their order";
+    return numbers_are_ids(value, items) ? "looks like an id: all values are whole numbers and distinct"
+                                         : NULL;
 }
 
 const char *feature_text(const onet_feature *f, char text[FEATURE_TEXT]) {
@@ -44,12 +30,12 @@ const char *feature_text(const onet_feature *f, char text[FEATURE_TEXT]) {
     return text;
 }
 
-/* Whether something else is done than to standardise it. */
+/* Whether the feature is not simply standardised. */
 static bool unusual(const onet_feature *f) {
     return f->scale != ONET_SCALE_STANDARD || f->centred || f->within;
 }
 
-/* All of them where they have names, else those that are unusual. */
+/* All features if they have names, else those that are scaled otherwise. */
 static void print_features(const onet_sets *sets, const onet_feature *feature) {
     const onet_columns *columns = sets->columns;
     bool named = columns && onet_columns_name(columns, 0), some = false;
@@ -65,6 +51,12 @@ static void print_features(const onet_sets *sets, const onet_feature *feature) {
         if (unusual(&feature[j])) printf(" (%s)", feature_text(&feature[j], text));
     }
     if (some) printf("\n");
+    if (onet_columns_unused(columns)) {
+        char list[512];
+        const char *unused = onet_columns_unused(columns);
+        printf("not used: %s (text, dates, true and false: name them in --features)\n",
+               shown_text(list, sizeof list, unused, strlen(unused)));
+    }
     fflush(stdout);
 }
 
@@ -79,7 +71,7 @@ static void warn(const onet_sets *sets, size_t j, const char *what, const char *
 
 static onet_status warn_of_values(const onet_sets *sets, onet_error *err) {
     size_t items = sets->start[sets->count], width = (size_t)sets->width;
-    if (items < ENOUGH || width == 1) return ONET_OK;
+    if (items < NUMBERS_ENOUGH || width == 1) return ONET_OK;
     double *value = malloc(items * sizeof *value);
     if (!value) return fail_memory(err, "a feature");
     for (size_t j = 0; j < width; j++) {
@@ -99,7 +91,7 @@ onet_status feature_report(const onet_sets *sets, const onet_train_options *opti
         fprintf(stderr,
                 "ordernet train: warning: the orders look like ranks: the features go with their "
                 "inverse. An order lists the indices of the items, first to last; a rank is the place "
-                "of an item. See that each is given as what it is\n");
+                "of an item. Check which of the two the data has\n");
     size_t equal = 0;
     onet_feature *feature = calloc((size_t)sets->width, sizeof *feature);
     onet_status status = feature ? ONET_OK : fail_memory(err, "the features");

@@ -1,16 +1,18 @@
-/* What a training learns from: the names of the features, and those that look like a mistake. */
+/* Prints before a training which features the model learns from, and warns of those that look like a
+ * mistake. */
 #ifndef CLI_FEATURE_REPORT_H
 #define CLI_FEATURE_REPORT_H
 
 #include "ordernet.h"
+#include "ordernet_train.h"
 
-/* Prints the names, where the data has some, with what a training by these options does with each. Warns on
- * standard error of features that are the same for all items, or whole numbers that are all distinct
- * (probably an id), or crowded; and of items that the net cannot tell apart. */
+/* Prints the names, if the data has some, and how a training by these options scales each. Warns on standard
+ * error of features that are the same for all items, look like an id (distinct whole numbers) or are crowded,
+ * and of items that the net cannot distinguish. */
 onet_status feature_report(const onet_sets *sets, const onet_train_options *options, onet_error *err);
 
 enum { FEATURE_TEXT = 96 };
-/* "standard", "quantile, rank within the set": what is done with a feature. */
+/* "standard", "quantile, rank within the set": how a feature is scaled. */
 const char *feature_text(const onet_feature *feature, char text[FEATURE_TEXT]);
 
 #endif

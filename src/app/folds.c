@@ -1,5 +1,5 @@
-/* Cross-validation: divides the sets, trains and measures one model per fold, prints the mean. */
-#include "app/folds.h"
+/* Runs cross-validation (`train --folds`): divides the sets into folds, trains a model per fold on the other
+ * folds, measures it on its own, and reports over all sets. */
 
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Catches Ctrl-C, SIGTERM and SIGHUP: the first sets a flag, the second ends the program. */
+/* Catches Ctrl-C, SIGTERM and SIGHUP: the first signal sets a flag that long-running work checks, the second
+ * ends the program. */
 #include "app/interrupt.h"
 
 #include <signal.h>

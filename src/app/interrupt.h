@@ -1,5 +1,5 @@
-/* Ctrl-C, SIGTERM and SIGHUP (a terminal that was closed) as a flag, so that work can end in good order. A
- * second one ends the program at once, unless it comes within half a second of the first. */
+/* Turns Ctrl-C, SIGTERM and SIGHUP (the terminal was closed) into a flag, so that long-running work can stop
+ * cleanly. A second signal ends the program at once, unless it comes within half a second of the first. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 

@@ -1,4 +1,5 @@
-/* Watches whether jansson ran out of memory. */
+/* Replaces jansson's allocator to note when memory runs out, and turns a finished JSON report into text or an
+ * out-of-memory error. */
 #include "app/json.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* JSON of the reports: jansson's functions, whose results need no check one by one. */
+/* Out-of-memory handling for the JSON reports that commands write with jansson: the calls need not be checked
+ * one by one; json_finish fails if any allocation failed. */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 

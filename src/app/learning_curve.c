@@ -1,6 +1,6 @@
-/* Trains on parts of the data and says whether more of it would help. Models of all parts have as many steps,
- * so that the number of examples is all that differs. */
-#include "app/learning_curve.h"
+/* Measures a learning curve (`train --learning-curve`): trains on a quarter and on half of the data, compares
+ * with the model of all of it, and says whether more data would help. All models train for the same number of
+ * steps, so that they differ in the number of examples only. */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Finds the shipped models beside the program or in its installation. */
+/* Finds the shipped models and the files of the browser page, beside the program or in its installation, and
+ * loads the model for words. */
 #include "app/model_path.h"
 
 #include <limits.h>

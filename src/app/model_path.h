@@ -1,5 +1,5 @@
-/* Where the shipped models are: in models/ beside the program (the source tree), or in share/ordernet/models/
- * or share/ordernet/ beside the bin/ that the program stands in (an installation). */
+/* Finds files that ship with the program. Models are in models/ beside the program (in the source tree), or
+ * in share/ordernet/models/ or share/ordernet/ beside its bin/ (an installation). */
 #ifndef CLI_MODEL_PATH_H
 #define CLI_MODEL_PATH_H
 
@@ -8,8 +8,8 @@
 
 #include "ordernet.h"
 
-/* Writes the path of the shipped model `name` ("words.safetensors"). When it stands nowhere: ONET_IO and a
- * sentence with the places looked at and the option to give. */
+/* Writes the path of the shipped model `name` ("words.safetensors"). If it is not found: ONET_IO, with a
+ * sentence that names the places searched and the option to give. */
 onet_status model_path(char *path, size_t size, const char *name, onet_error *err);
 
 /* Writes the path of the folder with the browser page's static files: build/page beside the program, or

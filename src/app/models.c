@@ -1,4 +1,5 @@
-/* Loads models, counts who uses a version, and replaces it when its file has changed. */
+/* Loads the models that the server serves, counts the requests that use each version (reference counting),
+ * and loads a new version when the file has changed. */
 #include "app/models.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "ordernet_io.h"
 
 static onet_status load(model_version **version, const char *path, onet_error *err) {
     model_version *v = calloc(1, sizeof *v);

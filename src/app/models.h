@@ -1,5 +1,5 @@
-/* The models that are served, by name. A reload puts a new version beside the old one, which lives until the
- * last request that began with it has its answer. */
+/* The models that the server serves, by name. A reload adds a new version; the old one is freed when the last
+ * request that uses it has been answered. */
 #ifndef APP_MODELS_H
 #define APP_MODELS_H
 

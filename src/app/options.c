@@ -1,5 +1,5 @@
-/* Parses the options of a command by its table: ranges, choices, defaults, and a suggestion for a misspelt
- * name. */
+/* Parses the options of a command by its table (ranges, choices, defaults, a suggestion for a misspelt name),
+ * and writes options back as a command line. */
 #include "app/options.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ static onet_status set_int(const option *o, int *field, const char *text, onet_e
 
 static onet_status set_character(const option *o, int *field, const char *text, onet_error *err) {
     bool tab = !strcmp(text, "tab") || !strcmp(text, "\\t");
-    if (!tab && (!*text || text[1] || *text < 0 || strchr("\"\r\n", *text)))
+    if (!tab && (!*text || text[1] || (unsigned char)*text > 127 || strchr("\"\r\n", *text)))
         return fail(err, ONET_USAGE, "option --%s takes one character, or tab, not '%s'", o->name, text);
     *field = tab ? '\t' : *text;
     return ONET_OK;
@@ -310,7 +310,7 @@ bool option_default(const option *o, const void *values, char *text, size_t size
     return text[0];
 }
 
-/* In quotes unless it has only characters that mean nothing to a shell. False where there is no room. */
+/* Quotes the text for a shell, unless it has no special characters. False if there is no room. */
 static bool quote(const char *text, char *out, size_t size) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@%+-";
     bool bare = *text && !text[strspn(text, plain)];
@@ -337,23 +337,23 @@ static void double_text(double value, char text[32]) {
 }
 
 bool option_given(const option *o, const void *values, const void *plain, char *text, size_t size) {
-    const char *field = (const char *)values + o->field, *usual = (const char *)plain + o->field;
+    const char *field = (const char *)values + o->field, *initial = (const char *)plain + o->field;
     char number[64], quoted[4200];
     const char *value = number;
     if (!o->name || o->kind == OPTION_SIZES || o->kind == OPTION_LIST) return false;
     if (o->kind == OPTION_STRING || o->kind == OPTION_NAME) {
-        const char *now = *(const char *const *)field, *before = *(const char *const *)usual;
+        const char *now = *(const char *const *)field, *before = *(const char *const *)initial;
         if (!now || (before && !strcmp(now, before))) return false;
         value = now;
     } else if (o->kind == OPTION_DOUBLE) {
-        if (*(const double *)field == *(const double *)usual) return false;
+        if (*(const double *)field == *(const double *)initial) return false;
         double_text(*(const double *)field, number);
     } else if (o->kind == OPTION_U64) {
-        if (*(const uint64_t *)field == *(const uint64_t *)usual) return false;
+        if (*(const uint64_t *)field == *(const uint64_t *)initial) return false;
         snprintf(number, sizeof number, "%llu", (unsigned long long)*(const uint64_t *)field);
     } else {
         int now = *(const int *)field;
-        if (now == *(const int *)usual) return false;
+        if (now == *(const int *)initial) return false;
         if (o->kind == OPTION_FLAG || o->kind == OPTION_OFF) {
             int length = snprintf(text, size, "--%s", o->name);
             return length > 0 && (size_t)length < size;

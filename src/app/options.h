@@ -1,5 +1,5 @@
-/* Options of a command: one table says what each is called, takes, means and fills in. Parsing, --help, the
- * man page and the shells' completions are all made from it, so that they cannot disagree. */
+/* Defines the options of a command by one table: for each its name, argument, help text and the field that it
+ * sets. Parsing, --help, the man page and the shell completions all use this table, so that they agree. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -45,10 +45,15 @@ typedef struct option {
     option_kind kind;
     bool required;
     bool basic;            /* --help shows these alone, if a command marks any; --help all shows all */
-    const char *unless;    /* the option that makes up for a required one; NULL: none does */
+    const char *unless;    /* the option that can replace a required one; NULL: none */
     double low, high;      /* range of a number, both ends in it; both 0: any */
-    const char *otherwise; /* the argument where none is given; NULL: one must be */
+    const char *otherwise; /* the value if no argument is given; NULL: an argument is required */
 } option;
+
+/* An entry of a table: the kind without OPTION_, the name, the offset of the field, then other fields. */
+#define OPTION(type, text, at, ...)                                                                          \
+    { .kind = OPTION_##type, .name = text, .field = at, __VA_ARGS__ }
+#define RANGE(least, most) .low = (least), .high = (most)
 
 /* Options that several commands share; the argument is the offset of the field. */
 #define OPTION_THREADS(at)                                                                                   \
@@ -80,7 +85,7 @@ typedef struct option {
         .name = "models", .kind = OPTION_INT, .argument = "K", .low = 1, .high = 64, .field = (at),          \
         .basic = (is_basic),                                                                                 \
         .help =                                                                                              \
-            "Train K models one after the other, with the seeds N, N+1, ..., and merge them into one, as "   \
+            "Train K models, with the seeds N, N+1, ..., and merge them into one, as "                       \
             "'ordernet merge' does: together they are right more often than one of them. Each has its own "  \
             "model, checkpoint, log and best model: those of m.safetensors are m.1.safetensors, "            \
             "m.1.log.csv and so on. With --resume K may be larger than before."                              \
@@ -120,7 +125,7 @@ typedef struct option {
          .argument = "C",                                                                                    \
          .field = (at) + offsetof(onet_read_options, delimiter),                                             \
          .default_text = "a tab for .tsv, else a comma",                                                     \
-         .help = "CSV: what stands between two fields, as in ';'; tab for a tab."},                          \
+         .help = "CSV: the character between two fields, as in ';'; tab for a tab."},                        \
     {                                                                                                        \
         .name = "width", .kind = OPTION_INT, .argument = "N",                                                \
         .field = (at) + offsetof(onet_read_options, width), .low = 1, .high = 65536, .default_text = "2",    \

@@ -1,4 +1,5 @@
-/* Opens a model for ordering, on all ranks where there are several, and makes room for answers. */
+/* Loads a model for a command that orders sets (on all MPI ranks, if there are several), checks the search
+ * options and the input against it, and allocates the arrays for the answers. */
 #include "app/ordering.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #include "app/processes.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "ordernet_io.h"
 
 /* All ranks must have loaded the same model: answers of two different models must not be mixed. */
 static onet_status same_model(const world *w, const onet_model *model, const char *path, onet_error *err) {
@@ -29,7 +31,7 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
     onet_status status = world_agree(w, onet_model_load(model, path, err), err);
     if (w && !status) status = same_model(w, *model, path, err);
     if (!status) status = onet_orderer_new(orderer, *model, &own, err);
-    if (status || processes_first()) return status;
+    if (status || processes_is_rank0()) return status;
     onet_orderer_work(*orderer);
     onet_orderer_free(*orderer);
     *orderer = NULL;
@@ -54,13 +56,14 @@ onet_status ordering_fits(const onet_model *model, const char *model_name, const
     int width = onet_model_width(model), own = onet_record_width(r);
     long line = onet_record_line(r);
     bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
-    if (!words && !own)
+    bool numbers = onet_record_values(r) != NULL;
+    if (!words && !numbers)
         return fail_field(
             err, ONET_BAD, text ? "onet_read_options.format" : "",
             "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s", name,
             line, text ? " of plain text" : "", model_name, width, width == 1 ? "" : "s",
             text ? ", or the format of these data" : "");
-    if (words && own)
+    if (words && numbers)
         return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
                     name, line, model_name);
     const onet_columns *columns = onet_model_columns(model);
@@ -70,6 +73,13 @@ onet_status ordering_fits(const onet_model *model, const char *model_name, const
                     "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
                     "another model",
                     name, line, own, own == 1 ? "" : "s", model_name, width);
+    int meant = onet_model_settings(model)->relations, given = onet_record_relations(r);
+    if (meant != given)
+        return fail(
+            err, ONET_BAD,
+            "%s:%ld: two items have %d relation%s, but %s was trained on %d; give it such sets, or another "
+            "model",
+            name, line, given, given == 1 ? "" : "s", model_name, meant);
     return ONET_OK;
 }
 

@@ -1,4 +1,5 @@
-/* What the commands that put sets in order share: the options of the search, and the model. */
+/* Shared by all commands that order sets with a model: the search options, loading the model, checking the
+ * input, and arrays for the answers. */
 #ifndef CLI_ORDERING_H
 #define CLI_ORDERING_H
 
@@ -16,7 +17,7 @@
      .argument = "HOW",                                                                                      \
      .choices = onet_decodes,                                                                                \
      .field = (at) + offsetof(onet_order_options, decode),                                                   \
-     .help = "How the order is looked for."},                                                                \
+     .help = "How the order is searched for."},                                                              \
         {.name = "beam",                                                                                     \
          .kind = OPTION_INT,                                                                                 \
          .argument = "K",                                                                                    \
@@ -64,6 +65,9 @@ typedef struct answer_room {
     float *step;
     size_t room, order_room, logprob_room, step_room;
 } answer_room;
+
+/* A batch is as many sets as there are at hand, up to these: enough for all threads, and little memory. */
+enum { BATCH_SETS = 1024, BATCH_ITEMS = 1 << 16 };
 
 /* Makes room for answers of `top` orders to the sets, with the steps' probabilities where asked for. Keeps
  * what it has for the next call. */

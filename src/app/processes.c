@@ -1,5 +1,5 @@
-/* The ranks that mpirun started: joins them, checks that all have the same command and options, ends them
- * together. */
+/* Connects the MPI ranks that mpirun started, checks that all have the same command and options, and ends
+ * them together. */
 #include "app/processes.h"
 
 #include <string.h>
@@ -18,13 +18,13 @@ const world *processes(void) {
     return all;
 }
 
-bool processes_first(void) {
+bool processes_is_rank0(void) {
     return (all ? all->rank : world_rank()) == 0;
 }
 
-void processes_await_first(onet_error *err) {
+void processes_await_rank0(onet_error *err) {
     char host[256] = "an unknown machine";
-    if (processes_first()) return;
+    if (processes_is_rank0()) return;
     nanosleep(&(struct timespec){.tv_sec = 3}, NULL); /* Open MPI takes one second to end the others */
     gethostname(host, sizeof host - 1);
     if (err->text[0]) error_prefix(err, "rank %d, on %s", world_rank(), host);

@@ -1,4 +1,5 @@
-/* The ranks (processes) that mpirun started for one command. */
+/* Manages the MPI ranks (processes) that mpirun started for one command: connects them, compares their
+ * options, ends them together. */
 #ifndef CLI_PROCESSES_H
 #define CLI_PROCESSES_H
 
@@ -12,16 +13,16 @@ onet_status processes_start(onet_error *err);
 /* NULL when this rank runs alone. */
 const world *processes(void);
 /* Whether this is rank 0, which reads, writes and prints; the others print nothing. */
-bool processes_first(void);
-/* After a failure before the ranks knew of each other. All may have met it, a wrong command or a missing
- * library: then the first tells of it, and mpirun ends the others while they wait here. A rank that fails
- * alone reports it itself, with its number and machine in err. */
-void processes_await_first(onet_error *err);
-/* Whether all were given the same command and options; a sentence in all where one was not. File names, and
- * what a machine computes with, may differ between machines. */
+bool processes_is_rank0(void);
+/* After a failure before the ranks were connected. If all have failed, by a wrong command or a missing
+ * library, rank 0 reports it, and mpirun ends the others while they wait here. A rank that fails alone
+ * reports it itself, with its number and machine in err. */
+void processes_await_rank0(onet_error *err);
+/* Whether all ranks were given the same command and options; if not, all get the error. File names, and
+ * options of the machine (threads, kernels, device), may differ. */
 onet_status processes_same_task(const command *c, const void *values, bool help, onet_error *err);
-/* The last call: no rank ends before all are here, so that none is stopped by mpirun for the failed end
- * of another before it has spoken. */
+/* The last call: no rank exits before all are here, since mpirun stops the other ranks when one exits with a
+ * failure, before they have printed theirs. */
 void processes_end(void);
 
 #endif

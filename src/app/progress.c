@@ -1,4 +1,4 @@
-/* Draws the progress line: rate, time left, a redraw a few times per second at most. */
+/* Draws the progress line (count, rate, time left), at most a few times per second. */
 #include "app/progress.h"
 
 #include <stdio.h>
@@ -76,6 +76,10 @@ void progress_count(progress *p, const char *what, const char *units, double don
         snprintf(line + used, sizeof line - (size_t)used, ", %s left",
                  duration_text((total - done) / rate, c));
     progress_draw(p, line);
+}
+
+void ordering_progress(void *context, size_t done, size_t steps) {
+    progress_count(context, "ordering", "steps", (double)done, (double)steps);
 }
 
 void progress_end(progress *p) {

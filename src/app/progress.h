@@ -1,9 +1,10 @@
-/* A progress line on standard error: one line redrawn on a terminal, a plain line every few seconds
- * elsewhere, nothing for work of under two seconds or where quiet is asked for. From one thread at a time. */
+/* Shows a progress line on standard error: one line that is redrawn on a terminal, a plain line every few
+ * seconds elsewhere, nothing for work of under two seconds or with --quiet. For one thread at a time. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct progress {
     bool quiet, terminal, drawn;
@@ -11,12 +12,14 @@ typedef struct progress {
 } progress;
 
 void progress_start(progress *p, bool quiet);
-/* Whether it is time to draw, so that text need not be made in vain. */
+/* Whether it is time to draw: the text need not be made before. */
 bool progress_due(progress *p);
-/* Draws a line of one's own making, cut to the terminal's width; call when progress_due says so. */
+/* Draws the caller's own line, cut to the terminal's width; call when progress_due says so. */
 void progress_draw(progress *p, const char *text);
 /* Draws, when it is due, "WHAT 1,200 of 5,000 UNITS, 340/s, 11 s left"; total 0 when it is not known. */
 void progress_count(progress *p, const char *what, const char *units, double done, double total);
+/* onet_order_options.progress of one large set; context: a progress. */
+void ordering_progress(void *context, size_t done, size_t steps);
 /* Clears the redrawn line; the terminal is free for the result. */
 void progress_end(progress *p);
 

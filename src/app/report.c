@@ -1,4 +1,5 @@
-/* The table of measures in a report, and how they are printed. */
+/* Lists the measures of an onet_report with their names, and prints them as text with 95% intervals or
+ * converts them to JSON. */
 #include "app/report.h"
 
 #include <math.h>

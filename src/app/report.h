@@ -1,4 +1,5 @@
-/* The measures of a report: their names, and how they are printed. */
+/* Prints the measures of an onet_report (share of exactly right orders, Kendall's tau and so on) as text or
+ * JSON, under the same names in all commands. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 

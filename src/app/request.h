@@ -1,12 +1,44 @@
-/* What the parsers of requests share: the members of the JSON body, the model, the sets.
+/* Parses the requests of all endpoints of the server: splits the JSON body into its members, reads option
+ * values, finds the model, reads the sets.
  *
- * Parsing gives ONET_OK; ONET_BAD or ONET_USAGE with the sentence that the command would print; ONET_IO where
- * there is no such model; ONET_FAILED where the request goes beyond a limit of the server; ONET_MEMORY. */
+ * Parsing returns ONET_OK; ONET_BAD or ONET_USAGE with the error message that the command would print;
+ * ONET_IO if there is no such model; ONET_FAILED if the request exceeds a limit of the server;
+ * ONET_MEMORY. */
 #ifndef APP_REQUEST_H
 #define APP_REQUEST_H
 
 #include "app/endpoint.h"
-#include "app/envelope.h"
+
+/* ---- The body, taken apart ---------------------------------------------------------------------------
+ *
+ * The members of a JSON object and the elements of an array, as spans of the text. What is in a span is read
+ * by whoever knows its meaning: the sets by the library's reader. */
+
+typedef struct span {
+    char *at;
+    size_t length;
+} span;
+
+enum { ENVELOPE_MEMBERS = 64 };
+
+typedef struct envelope {
+    int count;
+    span key[ENVELOPE_MEMBERS]; /* without its quotes, escapes as they stand */
+    span value[ENVELOPE_MEMBERS];
+} envelope;
+
+/* The members of the object that the body is. ONET_BAD if the body is no object, for a key that is there
+ * twice, and for more members than there is room for. A span may still hold broken JSON inside. */
+onet_status envelope_members(envelope *e, char *body, size_t length, onet_error *err);
+/* The value of a key; NULL: there is none. */
+const span *envelope_find(const envelope *e, const char *key);
+
+/* The elements of the array in `list` into elements [most]; ONET_BAD if it is no array, or empty, ONET_FAILED
+ * if it has more. what: the key, for the sentence. */
+onet_status envelope_elements(const span *list, span *elements, size_t most, size_t *count, const char *what,
+                              onet_error *err);
+
+/* ---- Requests ---------------------------------------------------------------------------------------- */
 
 /* A request for orders by a model: what /v1/order has in common with those of tasks. */
 typedef struct order_request {
@@ -35,9 +67,10 @@ onet_status request_double(const envelope *e, const char *key, double low, doubl
 onet_status request_bool(const envelope *e, const char *key, bool *value, onet_error *err);
 onet_status request_choice(const envelope *e, const char *key, const onet_choice *choices, int *value,
                            onet_error *err);
-/* The model under "model"; where none is named, the one called `usual`, or the only one where that is NULL.
+/* The model under "model"; where none is named, the one called `fallback`, or the only one where that is
+ * NULL.
  */
-onet_status request_model(const envelope *e, const service *shared, const char *usual, model_slot **slot,
+onet_status request_model(const envelope *e, const service *shared, const char *fallback, model_slot **slot,
                           onet_error *err);
 
 /* Reads the sets of a request, one by one: those under "sets", or the body itself as one set; words and names

@@ -1,15 +1,90 @@
-/* The members of a request that are not sets: numbers, choices, the model. */
-#include <errno.h>
-#include <jansson.h>
+/* Splits the JSON body of a request into its members, and reads those that are not sets: numbers, choices,
+ * the model. Brackets are only counted here; whoever reads a member's value finds what is wrong inside it. */
 #include <string.h>
 
 #include "app/request.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
+
+/* ---- The body, taken apart -------------------------------------------------------------------------- */
+
+static onet_status syntax(json_scan *s, const char *expected, onet_error *err) {
+    scan_fail(s, expected);
+    return fail(err, ONET_BAD, "the body is not valid JSON at byte %td: expected %s", s->at - s->text + 1,
+                s->expected);
+}
+
+/* A line end within a string is refused here, since the reader of sets gets one line per set. */
+static onet_status skip(json_scan *s, char *body, span *value, onet_error *err) {
+    scan_next(s);
+    char *from = body + (s->at - s->text);
+    if (!scan_extent(s)) return syntax(s, NULL, err);
+    *value = (span){from, (size_t)(s->at - s->text) - (size_t)(from - body)};
+    return ONET_OK;
+}
+
+static bool same(const span *a, const char *name, size_t length) {
+    return a->length == length && !memcmp(a->at, name, length);
+}
+
+static onet_status member(json_scan *s, char *body, envelope *e, onet_error *err) {
+    span key;
+    if (scan_next(s) != '"') return syntax(s, "a key in quotes", err);
+    onet_status status = skip(s, body, &key, err);
+    if (status) return status;
+    key = (span){key.at + 1, key.length - 2};
+    for (int k = 0; k < e->count; k++)
+        if (same(&e->key[k], key.at, key.length))
+            return fail(err, ONET_BAD, "the key `%.*s` is there twice",
+                        (int)(key.length < 64 ? key.length : 64), key.at);
+    if (e->count == ENVELOPE_MEMBERS) return syntax(s, "no more than 64 keys", err);
+    if (!scan_take(s, ':')) return syntax(s, "a colon after the key", err);
+    e->key[e->count] = key;
+    status = skip(s, body, &e->value[e->count], err);
+    e->count += !status;
+    return status;
+}
+
+onet_status envelope_members(envelope *e, char *body, size_t length, onet_error *err) {
+    json_scan s = scan_of(body, length);
+    e->count = 0;
+    if (!scan_take(&s, '{')) return syntax(&s, "a JSON object, such as {\"items\": [[3], [1], [2]]}", err);
+    for (bool first = true; scan_more(&s, '}', &first);) {
+        onet_status status = member(&s, body, e, err);
+        if (status) return status;
+    }
+    return scan_end(&s, "nothing after the object") ? ONET_OK : syntax(&s, NULL, err);
+}
+
+const span *envelope_find(const envelope *e, const char *key) {
+    for (int k = 0; k < e->count; k++)
+        if (same(&e->key[k], key, strlen(key))) return &e->value[k];
+    return NULL;
+}
+
+onet_status envelope_elements(const span *list, span *elements, size_t most, size_t *count, const char *what,
+                              onet_error *err) {
+    json_scan s = scan_of(list->at, list->length);
+    *count = 0;
+    if (!scan_take(&s, '[')) return fail(err, ONET_BAD, "field `%s`: not an array", what);
+    for (bool first = true; scan_more(&s, ']', &first); ++*count) {
+        if (*count == most)
+            return fail(err, ONET_FAILED,
+                        "field `%s`: more than the %zu that one request may have; send several", what, most);
+        onet_status status = skip(&s, list->at, &elements[*count], err);
+        if (status) return status;
+    }
+    if (!scan_end(&s, "nothing after the array")) return syntax(&s, NULL, err);
+    return *count ? ONET_OK
+                  : fail(err, ONET_BAD, "field `%s`: the array is empty; expected at least one", what);
+}
+
+/* ---- Fields ----------------------------------------------------------------------------------------- */
 
 static bool listed(const char *const *list, const span *key) {
     for (; list && *list; list++)
-        if (strlen(*list) == key->length && !memcmp(*list, key->at, key->length)) return true;
+        if (same(key, *list, strlen(*list))) return true;
     return false;
 }
 
@@ -28,105 +103,97 @@ onet_status request_keys(const envelope *e, const char *const *options, const ch
     return ONET_OK;
 }
 
-/* NULL for broken JSON. Jansson's own error does not always tell a lack of memory from that; errno does. */
-static onet_status value_of(const span *at, json_t **value, onet_error *err) {
-    errno = 0;
-    *value = json_loadb(at->at, at->length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-    return !*value && errno == ENOMEM ? fail_memory(err, "the request") : ONET_OK;
+/* Whether what was taken is the whole value. */
+static bool whole(json_scan *s, bool taken) {
+    return taken && scan_end(s, "");
+}
+
+/* The text of a field, NUL-terminated; false: it is not a string, or longer than any name. */
+static bool name_of(const span *at, char name[256], size_t *length) {
+    json_scan s = scan_of(at->at, at->length);
+    if (at->length > 256 || !whole(&s, scan_string(&s, name, length))) return false;
+    name[*length] = '\0';
+    return true;
+}
+
+static bool whole_of(const span *at, uint64_t *value) {
+    json_scan s = scan_of(at->at, at->length);
+    return whole(&s, scan_whole(&s, value));
 }
 
 onet_status request_int(const envelope *e, const char *key, int low, int high, int *value, onet_error *err) {
     const span *at = envelope_find(e, key);
+    uint64_t v;
     if (!at) return ONET_OK;
-    json_t *v;
-    onet_status status = value_of(at, &v, err);
-    if (status) return status;
-    bool good = json_is_integer(v) && json_integer_value(v) >= low && json_integer_value(v) <= high;
-    if (good) *value = (int)json_integer_value(v);
-    json_decref(v);
-    return good ? ONET_OK
-                : fail(err, ONET_BAD, "field `%s` takes a whole number from %d to %d", key, low, high);
+    if (!whole_of(at, &v) || v < (uint64_t)low || v > (uint64_t)high)
+        return fail(err, ONET_BAD, "field `%s` takes a whole number from %d to %d", key, low, high);
+    *value = (int)v;
+    return ONET_OK;
 }
 
 onet_status request_seed(const envelope *e, uint64_t *value, onet_error *err) {
     const span *at = envelope_find(e, "seed");
-    uint64_t seed = 0;
+    uint64_t seed;
     if (!at) return ONET_OK;
-    /* Jansson's whole numbers have 63 bits. */
-    bool good = at->length > 0 && (at->length == 1 || at->at[0] != '0');
-    for (size_t i = 0; i < at->length && good; i++) {
-        unsigned digit = (unsigned char)at->at[i] - '0';
-        good = digit <= 9 && seed <= (UINT64_MAX - digit) / 10;
-        seed = 10 * seed + digit;
-    }
-    if (good) *value = seed;
-    return good ? ONET_OK
-                : fail(err, ONET_BAD, "field `seed` takes a whole number from 0 to 18446744073709551615");
+    if (!whole_of(at, &seed))
+        return fail(err, ONET_BAD, "field `seed` takes a whole number from 0 to 18446744073709551615");
+    *value = seed;
+    return ONET_OK;
 }
 
 onet_status request_double(const envelope *e, const char *key, double low, double high, double *value,
                            onet_error *err) {
     const span *at = envelope_find(e, key);
+    double v;
     if (!at) return ONET_OK;
-    json_t *v;
-    onet_status status = value_of(at, &v, err);
-    if (status) return status;
-    bool good = json_is_number(v) && json_number_value(v) >= low && json_number_value(v) <= high;
-    if (good) *value = json_number_value(v);
-    json_decref(v);
-    return good ? ONET_OK : fail(err, ONET_BAD, "field `%s` takes a number from %g to %g", key, low, high);
+    json_scan s = scan_of(at->at, at->length);
+    if (!whole(&s, scan_number(&s, &v)) || v < low || v > high)
+        return fail(err, ONET_BAD, "field `%s` takes a number from %g to %g", key, low, high);
+    *value = v;
+    return ONET_OK;
 }
 
 onet_status request_bool(const envelope *e, const char *key, bool *value, onet_error *err) {
     const span *at = envelope_find(e, key);
     if (!at) return ONET_OK;
-    json_t *v;
-    onet_status status = value_of(at, &v, err);
-    if (status) return status;
-    bool good = json_is_boolean(v);
-    if (good) *value = json_is_true(v);
-    json_decref(v);
-    return good ? ONET_OK : fail(err, ONET_BAD, "field `%s` takes true or false", key);
+    json_scan s = scan_of(at->at, at->length);
+    bool yes = scan_literal(&s, "true");
+    if (!whole(&s, yes || scan_literal(&s, "false")))
+        return fail(err, ONET_BAD, "field `%s` takes true or false", key);
+    *value = yes;
+    return ONET_OK;
 }
 
 onet_status request_choice(const envelope *e, const char *key, const onet_choice *choices, int *value,
                            onet_error *err) {
     const span *at = envelope_find(e, key);
+    char name[256];
+    size_t length;
     if (!at) return ONET_OK;
-    json_t *v;
-    onet_status status = value_of(at, &v, err);
-    if (status) return status;
-    const onet_choice *found =
-        json_is_string(v) ? choice_named(choices, json_string_value(v), json_string_length(v)) : NULL;
-    if (found) *value = found->value;
-    json_decref(v);
-    char names[256];
-    return found ? ONET_OK
-                 : fail(err, ONET_BAD, "field `%s` is one of %s", key,
-                        choice_names(choices, ", ", names, sizeof names));
+    const onet_choice *found = name_of(at, name, &length) ? choice_named(choices, name, length) : NULL;
+    if (!found)
+        return fail(err, ONET_BAD, "field `%s` is one of %s", key,
+                    choice_names(choices, ", ", name, sizeof name));
+    *value = found->value;
+    return ONET_OK;
 }
 
-onet_status request_model(const envelope *e, const service *shared, const char *usual, model_slot **slot,
+onet_status request_model(const envelope *e, const service *shared, const char *fallback, model_slot **slot,
                           onet_error *err) {
     models *m = shared->m;
     const span *at = envelope_find(e, "model");
-    char names[512];
-    json_t *v = NULL;
-    onet_status status = at ? value_of(at, &v, err) : ONET_OK;
-    if (status) return status;
-    if (at && !json_is_string(v)) {
-        json_decref(v);
+    char names[512], name[256];
+    size_t length = 0;
+    if (at && !name_of(at, name, &length))
         return fail(err, ONET_BAD, "field `model` takes a name: %s", models_names(m, names, sizeof names));
-    }
     if (at)
-        *slot = models_find(m, json_string_value(v), json_string_length(v));
-    else if (usual)
-        *slot = models_find(m, usual, strlen(usual));
+        *slot = models_find(m, name, length);
+    else if (fallback)
+        *slot = models_find(m, fallback, strlen(fallback));
     else
         *slot = m->count == 1 ? &m->slot[0] : NULL;
-    json_decref(v);
     if (*slot) return ONET_OK;
-    if (!at && !usual)
+    if (!at && !fallback)
         return fail(err, ONET_BAD, "name a model in field `model`: %s", models_names(m, names, sizeof names));
     return fail(err, ONET_IO, "there is no such model; served are: %s", models_names(m, names, sizeof names));
 }

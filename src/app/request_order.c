@@ -1,4 +1,5 @@
-/* A request that becomes a job of the batcher. */
+/* Submits a request for orders to the batcher, frees it when it is answered, and refuses requests whose
+ * estimated work exceeds the server's limit. */
 #include <stdint.h>
 
 #include "app/request.h"

@@ -1,5 +1,5 @@
-/* The sets of a request, given to the library's reader as JSON Lines: a broken set gets the sentence that the
- * commands print, with "request" for the file and the set's number for the line. */
+/* Reads the sets of a request with the library's reader of JSON Lines, so that an invalid set gets the error
+ * message that the commands print, with "request" for the file and the number of the set for the line. */
 #include <stdlib.h>
 #include <string.h>
 

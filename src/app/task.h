@@ -1,5 +1,5 @@
-/* A task is one folder of src/tasks: what to order, and the commands and paths of the server that it adds to
- * the program. src/tasks/tasks.c lists them. */
+/* Defines a task (one folder of src/tasks, such as tours) by the commands and server endpoints that it adds
+ * to the program. src/tasks/tasks.c lists all tasks. */
 #ifndef APP_TASK_H
 #define APP_TASK_H
 

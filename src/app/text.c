@@ -1,4 +1,5 @@
-/* A growing buffer and the few kinds of JSON values that answers are made of. */
+/* Appends to a growing text buffer: formatted text and JSON strings, numbers and arrays. The server writes
+ * its answers with it. */
 #include "app/text.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Text that grows, and JSON written into it. */
+/* A growing text buffer with functions that append JSON values; the server's answers are written into it. */
 #ifndef APP_TEXT_H
 #define APP_TEXT_H
 

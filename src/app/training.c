@@ -1,4 +1,5 @@
-/* Runs a training with a progress line and prints its summary. */
+/* Runs a training with a progress line, prints its summary, and checks beforehand that its files can be
+ * written and overwrite nothing that it reads. */
 #include "app/training.h"
 
 #include <limits.h>
@@ -13,11 +14,15 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/shown.h"
+#include "ordernet_io.h"
+#include "ordernet_train.h"
 
 /* ", valid 93.00%, log-likelihood -0.0213"; nothing before the first validation. */
-static const char *valid_text(const onet_progress *now, char text[80]) {
+static const char *valid_text(const training *t, const onet_progress *now, char text[80]) {
     text[0] = '\0';
-    if (!isnan(now->valid_exact))
+    if (!isnan(now->valid_exact) && t->judges)
+        snprintf(text, 80, ", valid log-likelihood %.4f", now->valid_loglik);
+    else if (!isnan(now->valid_exact))
         snprintf(text, 80, ", valid %.2f%%, log-likelihood %.4f", 100 * now->valid_exact, now->valid_loglik);
     return text;
 }
@@ -27,20 +32,20 @@ static int show(void *context, const onet_progress *now) {
     if (now->steps_before && !t->told && !t->line.quiet)
         fprintf(
             stderr,
-            "ordernet train: goes on after step %llu of a run of %llu, now of %llu steps: from here on the "
+            "ordernet train: resumes after step %llu of a run of %llu, now of %llu steps: from here on the "
             "learning rate follows the schedule over all of these\n",
             (unsigned long long)now->resumed_at, (unsigned long long)now->steps_before,
             (unsigned long long)now->steps);
     t->told = true;
     t->last = *now;
-    if (!isnan(now->loss) && progress_due(&t->line)) { /* before there is a loss there is nothing to tell */
+    if (!isnan(now->loss) && progress_due(&t->line)) { /* nothing to report before the first loss */
         char text[256], left[32], valid[80], fold[48] = "", model[48] = "";
         if (t->folds) snprintf(fold, sizeof fold, "fold %d/%d, ", t->fold, t->folds);
         if (now->models > 1) snprintf(model, sizeof model, "model %d/%d, ", now->model, now->models);
         snprintf(text, sizeof text, "%s%sepoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left",
                  fold, model, now->epoch, now->epochs, (unsigned long long)now->step,
-                 (unsigned long long)now->steps, now->loss, valid_text(now, valid), now->examples_per_second,
-                 duration_text(now->seconds_left, left));
+                 (unsigned long long)now->steps, now->loss, valid_text(t, now, valid),
+                 now->examples_per_second, duration_text(now->seconds_left, left));
         progress_draw(&t->line, text);
     }
     return interrupted();
@@ -54,7 +59,7 @@ onet_status training_run(training *t, onet_model **model, const onet_sets *data,
     o.world = processes();
     t->last = (onet_progress){.valid_exact = NAN, .valid_loglik = NAN};
     interrupt_catch();
-    progress_start(&t->line, quiet || !processes_first());
+    progress_start(&t->line, quiet || !processes_is_rank0());
     onet_status status = onet_train(model, data, valid, &o, err);
     progress_end(&t->line);
     return status;
@@ -78,7 +83,7 @@ static void summarise_several(const training *t, const onet_train_options *o, co
     const onet_progress *p = &t->last;
     char time[32], valid[80], path[PATH_MAX], name[SHOWN];
     printf("%s: %d models merged, %zu parameters%s, %s\n", shown(name, o->model_path), p->models,
-           onet_model_parameters(model, 1), valid_text(p, valid),
+           onet_model_parameters(model, 1), valid_text(t, p, valid),
            duration_text(progress_seconds(&t->line), time));
     if (!p->best_epoch) return;
     onet_train_path(path, sizeof path, o->model_path, ONET_TRAIN_BEST);
@@ -94,7 +99,7 @@ void training_summarise(const training *t, const onet_train_options *o, const on
     }
     printf("%s: %zu parameters, %llu steps, loss %.4f", shown(name, o->model_path),
            onet_model_parameters(model, 1), (unsigned long long)p->step, p->loss);
-    printf("%s", valid_text(p, valid));
+    printf("%s", valid_text(t, p, valid));
     if (p->best_epoch) printf(", best epoch %d", p->best_epoch);
     printf(", %.0f sets/s%s, %s\n", p->examples_per_second, place_text(o, model, place),
            duration_text(progress_seconds(&t->line), time));

@@ -1,5 +1,6 @@
-/* Shows a search for the best settings while it runs, and what came out of it. */
-#include "app/tuning.h"
+/* Runs the search for the best training settings (`train --tune`): parses its budget, shows a live table of
+ * trials, prints the result. */
+#include "app/training.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ static void print_measure(const char *name, const onet_report *r) {
            r->tau.mean);
 }
 
-void tuning_summarise(const onet_tuned *result, const char *trials_path) {
+void tuning_summarise(const onet_tuned *result, int models, const char *trials_path) {
     char time[32], name[SHOWN];
     printf("%d trials in %s, all in %s; chosen: %s\n", result->trials, duration_text(result->seconds, time),
            shown(name, trials_path), result->settings);
@@ -119,6 +120,9 @@ void tuning_summarise(const onet_tuned *result, const char *trials_path) {
         printf("%-28s exact %.2f%%\n", "guessing", 100 * result->guess);
         if (result->test_default.sets) print_measure("settings as given", &result->test_default);
         print_measure("settings chosen", &result->test);
+        if (result->test_models < models)
+            printf("the model merges %d models; there was time to measure %d, which are usually less good\n",
+                   models, result->test_models);
         if (result->test.exact.low <= result->guess && result->test.tau.low <= 0)
             printf("WARNING: no better than guessing. What these features tell does not decide the order, or "
                    "there are "

@@ -1,4 +1,5 @@
-/* What functions exported to JavaScript share. */
+/* Shared by the C functions that are exported from WebAssembly to JavaScript: the macro that exports a
+ * function, and the error of the last failure. */
 #ifndef APP_WASM_EXPORT_H
 #define APP_WASM_EXPORT_H
 

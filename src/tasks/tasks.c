@@ -1,4 +1,5 @@
-/* The tasks of the program, in the order of the help page: a line to declare one, a line to list it. */
+/* Lists the tasks of the program in the order of the help page. A new task needs two lines here: one declares
+ * it, one lists it. */
 #include "app/task.h"
 
 extern const task tours_task;

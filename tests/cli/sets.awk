@@ -1,4 +1,5 @@
-# Sets of 2 to 10 numbers with their order, smallest first: awk -v seed=1 -v count=100 -f sets.awk
+# Prints sets of 2 to 10 random numbers with their ascending order, as JSON Lines, for the command-line tests:
+# awk -v seed=1 -v count=100 -f sets.awk
 function next_number() { return x = x * 16807 % 2147483647 }
 BEGIN {
     x = seed

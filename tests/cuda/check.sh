@@ -1,5 +1,7 @@
 #!/bin/sh
-# On a GPU: the tests, three copies at once, compute-sanitizer on small cases, then tables of speed. usage: check.sh TEST_PROGRAM...
+# Runs the GPU tests on a machine with a GPU: each test program alone, then three copies of the first at the
+# same time, then all but *_ranks on small cases under compute-sanitizer (if installed), then the benchmarks.
+# usage: check.sh TEST_PROGRAM...
 library=./libordernet-cuda.so
 status=0
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || exit 1

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Each kernel of one step, by Nsight Compute: time, float32 operations (on the tensor cores each is three of TF32) and
-# traffic with device memory. With a fifth argument the step is launched as in training, as one graph, else operation by
-# operation: the one kernel of a narrow net then runs once per phase.
+# Profiles each GPU kernel of one training step with Nsight Compute: time, float32 operations (a TF32 product
+# on the tensor cores counts a third) and device memory traffic. With a fifth argument the step is launched as
+# in training, as one CUDA graph; else operation by operation, and the single kernel of a narrow network then
+# runs once per phase.
 # usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS [graph]
 command -v ncu >/dev/null || { echo "profile.sh: ncu (Nsight Compute) is not installed, or not in PATH" >&2; exit 1; }
 table=$(ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,dram__bytes.sum \

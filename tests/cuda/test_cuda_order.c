@@ -1,6 +1,6 @@
-/* Ordering on the GPU against the plain C kernels: greedy, beams, all orders of a set, scores of given
- * orders, sets of many sizes in one call, with context items and constraints; over poisoned memory; the same
- * bits from run to run. Needs a GPU, or the library that emulates one. usage: test_cuda_order [LIBRARY
+/* Tests ordering on the GPU against the plain C kernels: greedy, beams, all orders of a set, scores of given
+ * orders, sets of many sizes in one call, context items and constraints, poisoned memory, the same bits in
+ * every run. Needs a GPU, or the library that emulates one. usage: test_cuda_order [LIBRARY
  * [small|emulated|races|bench]] */
 #include <math.h>
 #include <stdio.h>
@@ -46,16 +46,16 @@ static double now(void) {
 
 /* ---- models, sets, answers ---- */
 
-static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, {0}},
-                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, 0, {0}},
-                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 0, {0}},
-                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, 0, {0}},
-                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, 0, {0}},
-                           broad = {3, 1, 16, 8, ONET_POOL_MAX, 2, 128, 0, {0}},
-                           tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7, 0, {0}},
-                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, {0}},
-                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, 0, {0}},
-                           relative = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, {0}};
+static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 0, {0}},
+                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, 0, 0, {0}},
+                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 0, 0, {0}},
+                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, 0, 0, {0}},
+                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, 0, 0, {0}},
+                           broad = {3, 1, 16, 8, ONET_POOL_MAX, 2, 128, 0, 0, {0}},
+                           tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7, 0, 0, {0}},
+                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, 0, {0}},
+                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, 0, 0, {0}},
+                           relative = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, 0, {0}};
 
 typedef struct sample {
     onet_model model;
@@ -361,7 +361,7 @@ static void test_mixed(const char *where, const onet_settings *s, const int *siz
                 list[count++] =
                     (onet_constraint){ONET_BEFORE, first + (size_t)order[t + 1], first + (size_t)order[t]};
             }
-        else if (kind == 3 && m > 1) /* nearly all is said */
+        else if (kind == 3 && m > 1) /* all but one of the adjacent pairs */
             for (size_t t = 0; t + 1 < m; t++) {
                 if (t == 1) continue;
                 list[count++] =
@@ -369,7 +369,7 @@ static void test_mixed(const char *where, const onet_settings *s, const int *siz
             }
         else if (kind == 4)
             list[count++] = (onet_constraint){ONET_LAST, first + (size_t)order[0], 0};
-        else if (kind == 5 && m > 3) { /* a chain, the end of another one last, and a pair into the first */
+        else if (kind == 5 && m > 3) { /* two chains, the second one last, and a pair into the first */
             list[count++] = (onet_constraint){ONET_NEXT, first + (size_t)order[1], first + (size_t)order[0]};
             list[count++] = (onet_constraint){ONET_NEXT, first + (size_t)order[2], first + (size_t)order[3]};
             list[count++] = (onet_constraint){ONET_LAST, first + (size_t)order[3], 0};
@@ -409,7 +409,13 @@ static void test_all(void) {
     test_mixed("relative, context and constraints", &relative, one_to_33, 15, 5, 3);
 }
 
-/* With little device memory: ordering in parts of few sets, or an error. */
+static int stop_later(void *context) {
+    return --*(int *)context < 0;
+}
+
+/* With little device memory: ordering in parts of few sets, before each of which it can be stopped; or an
+ * error.
+ */
 static void test_memory(void) {
     onet_error err;
     sample k;
@@ -424,6 +430,18 @@ static void test_memory(void) {
     must(onet_orderer_run(gpu, &k.sets, got.a, &err), &err);
     check(answers_same(&k.sets, &got, &want), "little memory", "other bits", 0);
     onet_orderer_free(gpu);
+    for (int parts = 0; parts < 2; parts++) {
+        int left = parts;
+        onet_order_options o = {
+            .size = sizeof o, .beam = 3, .top = 2, .device = "cuda:0", .context = &left, .stop = stop_later};
+        must(onet_orderer_new(&gpu, &k.model, &o, &err), &err);
+        onet_status stopped = onet_orderer_run(gpu, &k.sets, got.a, &err);
+        check(stopped == ONET_INTERRUPTED && left == -1, "stopped", "another status", stopped);
+        left = 1000;
+        must(onet_orderer_run(gpu, &k.sets, got.a, &err), &err);
+        check(answers_same(&k.sets, &got, &want), "after a stop", "other bits", 0);
+        onet_orderer_free(gpu);
+    }
 
     setenv("EMULATE_MEMORY", "2048", 1);
     gpu = orderer(&k, true, NULL, 3, 2);

@@ -1,6 +1,6 @@
-/* Whole trainings on GPUs by several ranks, as mpirun would start them, but without MPI: they are forked
- * before CUDA starts and communicate through shared memory. On a machine with one GPU they share it. The
- * model must be that of a single rank; a training that 2 ranks have begun is ended by 1, and vice versa.
+/* Tests whole trainings on GPUs by several ranks, as mpirun would start them, but without MPI: they are
+ * forked before CUDA starts and communicate through shared memory. On a machine with one GPU they share it.
+ * The model must be that of a single rank; a training begun by 2 ranks is finished by 1, and vice versa.
  * Needs a GPU. usage: test_cuda_ranks [LIBRARY [small|bench]] */
 #include <math.h>
 #include <pthread.h>
@@ -140,7 +140,7 @@ static int train(const job *j, const world *w) {
     onet_model *model;
     onet_error err;
     onet_train_defaults(&o, sizeof o);
-    o.settings = (onet_settings){0, 2, 32, 16, ONET_POOL_MEAN, 2, 16, 0, {0}};
+    o.settings = (onet_settings){0, 2, 32, 16, ONET_POOL_MEAN, 2, 16, 0, 0, {0}};
     o.batch = j->batch;
     o.max_steps = 12; /* the second epoch has begun; after 40 steps rounding alone is at 1e-3 */
     o.epochs = 100;

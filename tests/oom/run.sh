@@ -1,7 +1,8 @@
 #!/bin/bash
-# Every command with every one of its allocations failing, one at a time: it ends with status 5 and a sentence, and
-# leaves no file, or it does without and gives the same answer as ever. A crash, another status or another answer fails.
-# usage: tests/oom/run.sh PRELOAD.so [NAME ...]      ORDERNET names the program; OOM_EVERY=N takes every Nth allocation
+# Tests every command with each of its allocations failing, one at a time: it must end with status 5 and an
+# error message and leave no file, or do without that memory and give the same answer. A crash, another status
+# or another answer fails.
+# usage: tests/oom/run.sh PRELOAD.so [NAME ...]      ORDERNET names the program; OOM_EVERY=N tests every Nth allocation
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 preload=$(realpath "$1")
@@ -48,6 +49,7 @@ order-csv | order --threads 1 --device cpu --model $sort --features x --out OUT 
 order-score | order --threads 1 --device cpu --score --model $sort sets.jsonl
 order-words | order --threads 1 --device cpu --text --model wordmodel.safetensors text
 eval | eval --threads 1 --device cpu --by-size --importance --repeats 1 --per-set OUT.csv --model $sort sets.jsonl
+eval-baselines | eval --threads 1 --device cpu --baselines --train sets.jsonl --model $sort sets.jsonl
 eval-json | eval --threads 1 --device cpu --json --model $sort sets.jsonl
 inspect | inspect $sort
 inspect-json | inspect --json $sort

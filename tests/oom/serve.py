@@ -1,8 +1,9 @@
-"""`ordernet serve` with its allocations failing, one at a time. It ends with status 5 and a sentence before it listens,
-or it listens. Then each request has its usual answer, or 503, or its connection is closed; the request after that has its
-usual answer, and SIGTERM ends the server with status 0.
+"""Tests `ordernet serve` with its allocations failing, one at a time. It must end with status 5 and an error
+message before it listens, or listen. Then each request must get its right answer, or 503, or its connection
+is closed; the request after that must get its right answer, and SIGTERM must end the server with status 0.
 
-usage: tests/oom/serve.py PRELOAD.so      OOM_EVERY=N takes every Nth allocation"""
+usage: tests/oom/serve.py PRELOAD.so      OOM_EVERY=N tests every Nth allocation
+"""
 import http.client
 import os
 import signal

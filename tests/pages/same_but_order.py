@@ -3,10 +3,10 @@
 
 usage: same_but_order.py BEFORE AFTER     (files below both folders, by their relative names)
 
-Both files become trees of elements, attributes and texts, the content of canonical XML, without the order: the members of reading order groups, the lines of
-a region and the blocks of a page are sorted by id, and numbers of the order by place become "N" after a check that they
-are the same numbers. Also checked: within an ordered group @index rises, and the file keeps to the schema of PAGE where the
-reading order is concerned, at least as well as it did before: see breaches()."""
+Both files become trees of elements, attributes and texts, the content of canonical XML, without the order: the members of
+reading order groups, the lines of a region and the blocks of a page are sorted by id, and the numbers of places become "N"
+after a check that both files have the same numbers. Also checked: within an ordered group @index rises, and the reading
+order of AFTER breaks the schema of PAGE in no way in which that of BEFORE does not: see breaches()."""
 import collections
 import os
 import re

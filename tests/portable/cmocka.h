@@ -1,5 +1,5 @@
-/* As much of cmocka as the tests of the kernels need, for targets that Debian has no cmocka for (WebAssembly,
- * which also lacks longjmp; ARM): the first failure ends the program. */
+/* Replaces cmocka (the unit-test library) for targets that Debian has no cmocka for (WebAssembly, ARM): as
+ * much of it as the tests of the kernels use; the first failure ends the program. */
 #ifndef TESTS_PORTABLE_CMOCKA_H
 #define TESTS_PORTABLE_CMOCKA_H
 

@@ -1,7 +1,7 @@
 // Runs a program that was compiled to WebAssembly: node wasi.mjs PROGRAM.wasm ARGUMENT...
 // The page's own file system serves it; arguments, output and exit are added here.
 import { readFileSync, writeSync } from "node:fs";
-import { Files } from "../../page/files.js";
+import { Files } from "../../web/files.js";
 
 const args = process.argv.slice(2).map((arg) => Buffer.from(`${arg}\0`));
 const files = new Files(), imports = files.imports(), base = imports.wasi_snapshot_preview1;

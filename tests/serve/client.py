@@ -1,4 +1,4 @@
-"""Starts `ordernet serve` and talks to it; used by the tests, the soak test and the benchmark."""
+"""Starts `ordernet serve` and sends it requests; used by the server's tests, soak test and benchmark."""
 import http.client
 import json
 import os
@@ -48,7 +48,7 @@ class Server:
         answer = own.getresponse()
         data = answer.read()
         result = answer.status, dict(answer.getheaders()), data
-        # Who asks over HTTP has neither options nor structs.
+        # Messages for HTTP clients name neither options of the program nor fields of C structs.
         assert answer.status < 400 or not re.search(rb"(^|[ '(`\"])--[a-z]|onet_", data), data
         if not connection:
             own.close()
@@ -67,7 +67,7 @@ class Server:
         self.process.send_signal(number)
 
     def stop(self, number=signal.SIGTERM):
-        """Ends it; returns its exit status and what it said."""
+        """Ends the server; returns its exit status and its standard error."""
         if self.process.poll() is None:
             self.send(number)
         try:

@@ -1,6 +1,7 @@
-"""Minutes of mixed load on `ordernet serve`: many good clients whose every answer is compared with the command's,
-beside slow, broken and oversized ones, and reloads. Memory and descriptors are printed every 10 seconds; at the end
-no answer may have been wrong or lost, no descriptor left, and the memory must be flat.
+"""Soak test: puts minutes of mixed load on `ordernet serve`, from many good clients whose every answer is
+compared with the command's, beside slow, broken and oversized ones, and reloads. Prints memory and
+descriptors every 10 seconds; at the end no answer may have been wrong or lost, no descriptor leaked, and
+memory must not have grown.
 
 usage: python3 tests/serve/soak.py [SECONDS]     ORDERNET names the program
 """

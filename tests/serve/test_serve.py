@@ -1,4 +1,6 @@
-"""Tests of `ordernet serve` with real sockets.  usage: ORDERNET=PROGRAM python3 tests/serve/test_serve.py"""
+"""Tests `ordernet serve` end to end over real sockets: answers, errors, limits, reloads, shutdown.
+usage: ORDERNET=PROGRAM python3 tests/serve/test_serve.py
+"""
 import contextlib
 import gzip
 import http.client
@@ -20,6 +22,7 @@ from client import ROOT, SORT, Server, command, exact
 PATIENCE = float(os.environ.get("PATIENCE", "1"))  # a program with sanitizers is slower
 TSP = os.path.join(ROOT, "models/tsp.safetensors")
 WORDS = os.path.join(ROOT, "models/words.safetensors")
+PAGES = os.path.join(ROOT, "models/pages.safetensors")
 
 
 def number_sets(count, seed, low=1, high=12):
@@ -77,7 +80,7 @@ class Answers(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("--model", f"sort={SORT}", "--model", f"tsp={TSP}", "--model", f"words={WORDS}")
+        cls.server = Server("--model", f"sort={SORT}", "--model", f"tsp={TSP}", "--model", f"words={WORDS}", "--model", f"pages={PAGES}")
 
     @classmethod
     def tearDownClass(cls):
@@ -229,6 +232,20 @@ class Answers(unittest.TestCase):
             best = self.server.post("/v1/unscramble", {"words": "London was born in he.", **case})[1]["orders"][0]
             self.assertEqual((best["text"], best["words"]), (text, ["he", "was", "born", "in", "London", "."]))
 
+    def test_pages(self):
+        """As the command orders the same boxes, page by page; a page of a request gets its place in the queue after others'."""
+        pages = [{"boxes": [[55, 20, 100, 90], [0, 0, 100, 15], [0, 20, 45, 90]], "types": ["text", "title", "text"]},
+                 {"boxes": [[x * 40 + 2, y * 10, x * 40 + 36, y * 10 + 9] for x in (3, 1, 0, 2) for y in range(9)]},
+                 {"boxes": [[0, 0, 9, 9], [0, 10, 9, 11], [0, 12, 9, 20]], "types": [None, "separator", "paragraph"]}]
+        rows = [{"items": [{"bbox": b, "type": t or "text"} for b, t in zip(p["boxes"], p.get("types") or [None] * 99)]} for p in pages]
+        for direction in "ltr", "rtl":
+            printed = command("pages", "order", "--quiet", "--direction", direction, "-", stdin=lines(rows))[0]
+            status, answer = self.server.post("/v1/pages", {"pages": pages, "direction": direction})
+            self.assertEqual((status, answer["model"]), (200, "pages"), answer)
+            self.assertEqual([[int(i) for i in a["order"]] for a in answer["answers"]],
+                             [json.loads(line)["order"] for line in printed.splitlines()])
+        self.assertEqual(self.server.post("/v1/pages", pages[0])[1]["answers"][0]["order"], ["1", "2", "0"])
+
     def test_sentences(self):
         """Bad sets get the sentence of the command, with `request` for the file and without its options."""
         for bad in ('{"items": [[1], [2, 3]]}', '{"items": []}', '{"items": [[1, 2]]}', '{"items": ["a"]}', '{"items": [[1e39]]}',
@@ -255,7 +272,7 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/order", b'{"items": [["\n"]]}', 400, "no control character"),
             ("POST", "/v1/order", {**sort, "tpo": 1}, 400, "unknown key `tpo`"),
             ("POST", "/v1/order", {**sort, "<script>\"'&": 1}, 400, "unknown key `<script>"),
-            ("POST", "/v1/order", {**sort, "model": "none"}, 404, "no such model; served are: sort, tsp, words"),
+            ("POST", "/v1/order", {**sort, "model": "none"}, 404, "no such model; served are: sort, tsp, words, pages"),
             ("POST", "/v1/order", {"items": [[1]]}, 400, "name a model in field `model`: sort, tsp, words"),
             ("POST", "/v1/order", {**sort, "model": 3}, 400, "`model` takes a name"),
             ("POST", "/v1/order", {**sort, "top": 0}, 400, "`top` takes a whole number from 1 to 200"),
@@ -276,6 +293,16 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/order", b'{"model": "sort", "items": ' + b"[" * 100000 + b"]" * 100000 + b"}", 400, "request:1"),
             ("POST", "/v1/order", b'{"model": "sort", "items": [["\xff"]]}', 400, "request:1"),
             ("POST", "/v1/unscramble", {"words": ""}, 400, "no words"),
+            ("POST", "/v1/pages", {}, 400, "`boxes` is missing"),
+            ("POST", "/v1/pages", {"boxes": [[1, 2, 3]]}, 400, "`boxes`[0] is not"),
+            ("POST", "/v1/pages", {"boxes": [[1, 2, 0, 3]]}, 400, "x0 <= x1"),
+            ("POST", "/v1/pages", {"boxes": [[1, 2, 3, 4]], "types": []}, 400, "one string for each"),
+            ("POST", "/v1/pages", {"boxes": [[1, 2, 3, 4]], "types": [1]}, 400, "neither a string"),
+            ("POST", "/v1/pages", {"pages": [], "direction": "ltr"}, 400, "not a list of pages"),
+            ("POST", "/v1/pages", {"pages": [{"box": []}]}, 400, "unknown key"),
+            ("POST", "/v1/pages", {"pages": [{"boxes": [[1, 2, 3, 4]]}], "types": []}, 400, "beside `pages`"),
+            ("POST", "/v1/pages", {"boxes": [[1, 2, 3, 4]], "model": "sort"}, 400, "not a model for pages"),
+            ("POST", "/v1/pages", {"boxes": [[1, 2, 3, 4]] * 1001}, 413, "at most 1000"),
             ("POST", "/v1/unscramble", {}, 400, "`words` is missing"),
             ("POST", "/v1/unscramble", {"words": [1]}, 400, "an array of strings"),
             ("POST", "/v1/unscramble", {"words": "a", "case": "upper"}, 400, "sentence, keep"),
@@ -320,7 +347,7 @@ class Answers(unittest.TestCase):
         status, headers, data = self.server.ask("GET", "/v1/models")
         models = json.loads(data)["models"]
         self.assertEqual([(m["name"], m["items"], m["width"]) for m in models],
-                         [("sort", "numbers", 1), ("tsp", "numbers", 2), ("words", "words", 50)])
+                         [("sort", "numbers", 1), ("tsp", "numbers", 2), ("words", "words", 50), ("pages", "numbers", 139)])
         self.assertEqual(self.server.ask("GET", "/healthz")[2], b'{"status":"ok"}\n')
         status, headers, data = self.server.ask("HEAD", "/healthz")
         self.assertEqual((status, data), (200, b""))
@@ -332,9 +359,9 @@ class Answers(unittest.TestCase):
         api = json.loads(data)
         self.assertEqual(api["info"]["version"], command("--version")[0].split()[1])
         self.assertEqual({(path, method) for path, about in api["paths"].items() for method in about},
-                         {("/v1/order", "post"), ("/v1/tour", "post"), ("/v1/unscramble", "post"), ("/v1/models", "get"),
+                         {("/v1/order", "post"), ("/v1/tour", "post"), ("/v1/unscramble", "post"), ("/v1/pages", "post"), ("/v1/models", "get"),
                           ("/openapi.json", "get"), ("/healthz", "get"), ("/metrics", "get")})
-        for path in ("/v1/order", "/v1/tour", "/v1/unscramble"):
+        for path in ("/v1/order", "/v1/tour", "/v1/unscramble", "/v1/pages"):
             schema = api["paths"][path]["post"]["requestBody"]["content"]["application/json"]
             for example in schema["examples"].values():
                 status, answer = self.server.post(path, example["value"])
@@ -383,7 +410,7 @@ class Answers(unittest.TestCase):
                 of_models.setdefault(found.group(1), set()).add(found.group(2))
         self.assertGreaterEqual(len(of_models), 5)
         for name, models in of_models.items():
-            self.assertEqual(models, {"sort", "tsp", "words"}, name)
+            self.assertEqual(models, {"sort", "tsp", "words", "pages"}, name)
         for line in self.server.ask("GET", "/metrics")[2].decode().splitlines():
             self.assertRegex(line, r'^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+]+)$')
 
@@ -401,7 +428,7 @@ class Answers(unittest.TestCase):
             return re.sub(r"-?\d+\.\d+(e-\d+)?", lambda number: "%.3g" % (round(float(number.group()), 5) + 0.0), printed)
 
         # The models that `ordernet serve` has by default.
-        with serving("--model", f"tsp={ROOT}/models/tours.safetensors", "--model", f"words={WORDS}") as server:
+        with serving("--model", f"tsp={ROOT}/models/tours.safetensors", "--model", f"words={WORDS}", "--model", f"pages={PAGES}") as server:
             for example, expected in examples:
                 asked = example.replace(":8080/", f":{server.port}/")
                 printed = subprocess.run(asked, shell=True, capture_output=True, text=True).stdout
@@ -703,7 +730,7 @@ class Headers(unittest.TestCase):
             self.assertEqual(ask(version=b"1.0"), 200)
 
     def test_origins(self):
-        """Pages of other origins may ask only where --allow-origin says so (CORS)."""
+        """Pages of other origins may send requests only if --allow-origin names them (CORS)."""
         origin, other = "https://example.org", "https://evil.example"
         leave = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
         with tempfile.TemporaryDirectory() as folder:
@@ -730,9 +757,9 @@ class Headers(unittest.TestCase):
                         self.assertEqual(headers.get("Access-Control-Allow-Origin"), who if may else None, (who, path))
                         self.assertEqual(headers["Vary"], "Origin")
                         self.assertEqual(headers["Cross-Origin-Resource-Policy"], "cross-origin" if may else "same-origin")
-                self.assertEqual(server.ask("POST", "/v1/order", {"items": [[2], [1]]}, {"Origin": origin})[0], 401)  # leave is not the token
+                self.assertEqual(server.ask("POST", "/v1/order", {"items": [[2], [1]]}, {"Origin": origin})[0], 401)  # an allowed origin still needs the token
                 self.assertNotIn("Access-Control-Allow-Origin", server.ask("GET", "/", headers={"Origin": origin})[1])
-                self.assertEqual(server.ask("OPTIONS", "/v1/order", headers={"Origin": origin, **key})[0], 405)  # asks for no leave
+                self.assertEqual(server.ask("OPTIONS", "/v1/order", headers={"Origin": origin, **key})[0], 405)  # not a CORS preflight request
             with serving("--model", f"sort={SORT}", "--allow-origin", "*") as server:
                 self.assertEqual(server.ask("GET", "/v1/models", headers={"Origin": other})[1]["Access-Control-Allow-Origin"], "*")
         for wrong in ("example.org", "https://example.org/", "https://", "", "https://a, https://b"):

@@ -1,10 +1,14 @@
-"""One data set through every format, type and front: the same values give the same model and the same answers, or a
-refusal that names what cannot be held.
+"""Tests one data set through every format, number type and front end: the same values must give the same
+model and the same answers, or an error that names what the format cannot represent.
+
 usage: ORDERNET=PROGRAM PYTHONPATH=FOLDER python3 tests/truth/test_truth.py [WASM]
-FOLDER has the package `ordernet`; WASM is the engine of the browser's page, for Node."""
+FOLDER has the package `ordernet`; WASM is the engine of the browser page, for Node.
+"""
+import base64
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import lzma
 import math
@@ -87,7 +91,7 @@ def datas():
     yield "scales", data_of(sizes, lambda s, i, j: r.choice(special) if j else r.uniform(-1, 1))
     yield "times", data_of(sizes, lambda s, i, j: 1.7e9 + r.randrange(100) if j else r.randrange(100))
     yield "equal", data_of(sizes, lambda s, i, j: r.randrange(2))
-    yield "large", data_of([1, 500, 2, 77, 1, 3], lambda s, i, j: r.uniform(-1, 1))
+    yield "large", data_of([1, 500, 2, 77, 1, 3] + [2] * 6, lambda s, i, j: r.uniform(-1, 1))
     yield "names", data_of(sizes, lambda s, i, j: r.uniform(-1, 1), 3, names=["größe", "x y", '価格 "€", net'])
     context = [[r.randrange(n)] if n > 1 else [] for n in sizes]
     seen = data_of(sizes, lambda s, i, j: r.uniform(-1, 1), context=context)
@@ -278,14 +282,16 @@ def each_format():
 
 
 def pipes_and_compression():
-    data = dict(datas())["names"]
-    for name, make in FORMATS.items():
+    for (what, data), (name, make) in itertools.product(datas(), FORMATS.items()):
+        if not holds(name, data):
+            continue
         content = make(data)
         kind = {"jsonl": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv", "npz": "npz", "safetensors": "safetensors", "txt": "pointer"}[name.rsplit(".")[-1]]
         for ending, bytes_of in (("", content), (".gz", gzip.compress(content)), (".xz", lzma.compress(content))):
-            expect_read(data, run("convert", "--to", "jsonl", *reading(name, data), write(name + ending, bytes_of), "-"), name + ending)
+            if ending:  # each_format reads the others
+                expect_read(data, run("convert", "--to", "jsonl", *reading(name, data), write(name + ending, bytes_of), "-"), f"{what}: {name}{ending}")
             text = run("convert", "--to", "jsonl", "--format", kind, *reading(name, data), "-", "-", stdin=bytes_of)
-            expect_read(data, text, f"{name}{ending} through a pipe")
+            expect_read(data, text, f"{what}: {name}{ending} through a pipe")
 
 
 def numpy_types():
@@ -313,6 +319,12 @@ def numpy_types():
                     meant = np.concatenate(data.items).astype(np.float32)
                     assert bits(np.concatenate(list(sets))) == bits(meant), what
                     assert [list(map(int, one)) for one in sets.orders] == data.orders, what
+                typed = [one.astype(dtype, order="F" if fortran else "C") for one in data.items]
+                orders = [np.array(one, whole) for one in data.orders]
+                for how, given in {"arrays": typed, "masked arrays": [np.ma.array(one) for one in typed], "sets": ordernet.Sets(typed, orders)}.items():
+                    sets = given if how == "sets" else ordernet.Sets(given, orders)
+                    assert bits(np.concatenate(list(sets))) == bits(meant), f"{dtype} in Python: {how}"
+                    assert [list(map(int, one)) for one in sets.orders] == data.orders, f"{dtype} in Python: {how}"
     for dtype in ("c8", "S3", "U3", "M8[s]", "g", "O"):
         np.savez(path("odd.npz"), items=np.ones((1, 2, 2)).astype(dtype))
         said = run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
@@ -330,7 +342,7 @@ def numpy_types():
 
 def facts_of(model):
     """What a model file says of its weights and of the values that it was trained on, whatever file they came from."""
-    with open(model, "rb") as file:
+    with open(model, "rb") if isinstance(model, str) else io.BytesIO(model) as file:
         (length,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(length))
         body = file.read()
@@ -350,6 +362,12 @@ def same(found, what):
         assert value == found[first], f"{what}: {name} differs from {first}:\n{value}\n{found[first]}"
 
 
+def fitted(model, sets, orders=None):
+    model.fit(sets, orders)
+    model.save(path("python.safetensors"))
+    return path("python.safetensors")
+
+
 def one_model():
     """The same values give the same weights, from every format and from Python."""
     import ordernet
@@ -359,12 +377,18 @@ def one_model():
         for name, make in FORMATS.items():
             if holds(name, data):
                 found[name] = train(write(name, make(data)), *reading(name, data), *(["--missing", "indicator"] if lacks(data) else []))
+        model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
+        how = {"missing": "indicator" if lacks(data) else "error"}
+        masked = [np.ma.array(np.nan_to_num(one, nan=7), mask=np.isnan(one)) for one in data.items]
+        given = {f"Sets.read, {name}": lambda name=name: ordernet.Sets.read(path(name), width=data.width if name == "pointer.txt" else 0, **how) for name in found}
+        if not any(data.context):
+            given["Sets"] = lambda: ordernet.Sets(data.items, data.orders, **how)
+            given["masked arrays"] = lambda: ordernet.Sets(masked, data.orders, **how)
+            given["flat"] = lambda: ordernet.Sets.flat(np.asfortranarray(np.concatenate(data.items)), [len(one) for one in data.items], data.orders) if not lacks(data) else ordernet.Sets(masked, data.orders, **how)
+        for front, sets in given.items():
+            found[f"Python, {front}"] = facts_of(fitted(model, sets()))
         if not any(data.context) and not lacks(data):
-            model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
-            for how, sets in (("arrays", data.items), ("Sets", ordernet.Sets(data.items, data.orders))):
-                model.fit(sets, data.orders if how == "arrays" else None)
-                model.save(path("python.safetensors"))
-                found[f"Python, {how}"] = facts_of(path("python.safetensors"))
+            found["Python, arrays"] = facts_of(fitted(model, data.items, data.orders))
         same(found, what)
 
 
@@ -433,9 +457,7 @@ def answers():
     from client import Server
 
     for what, data in datas():
-        if what in ("large", "scales") or lacks(data):
-            continue
-        train(write("answers.jsonl", jsonl(data)), model="answers.safetensors")
+        train(write("answers.jsonl", jsonl(data)), *(["--missing", "indicator"] if lacks(data) else []), model="answers.safetensors")
         model = path("answers.safetensors")
         found = {}
         for name, make in FORMATS.items():
@@ -444,20 +466,26 @@ def answers():
                 found[name] = answers_of(run("order", "--model", model, "--to", "jsonl", *reading(name, data), file))
         server = Server("--model", f"m={model}")
         try:
-            sets = [json.loads(json_set(data.without_order(), s)) for s in range(len(data.items))]
-            status, said = server.post("/v1/order", {"model": "m", "sets": sets})
-            assert status == 200, said
-            found["HTTP"] = [([int(i) for i in one["order"]], one["logprob"]) for one in said["answers"]]
+            for name in ("arrays.jsonl", "objects.jsonl"):  # as text: -0 stays -0, and whole numbers whole
+                sets = ", ".join(FORMATS[name](data.without_order()).decode().splitlines())
+                status, said = server.post("/v1/order", f'{{"model": "m", "sets": [{sets}]}}'.encode())
+                assert status == 200, said
+                found[f"HTTP, {name}"] = [([int(i) for i in one["order"]], one["logprob"]) for one in said["answers"]]
         finally:
             server.stop()
-        found["HTTP"] = [(order, str(p)) for order, p in found["HTTP"]]
         same(found, what)
+        read = ordernet.load(model)
+        for name in FORMATS:
+            if holds(name, data):
+                sets = ordernet.Sets.read(path(name), model=read, width=data.width if name == "pointer.txt" else 0)
+                orders = [list(map(int, one))[: len(order)] for one, (order, _) in zip(read.predict(sets), found[name])]  # context items follow
+                assert orders == [order for order, _ in found[name]], f"{what}: Sets.read, {name}"
         if any(data.context) or any(data.more):
             continue
         meant = [order for order, _ in found["arrays.jsonl"]]
         python = ordernet.load(model)
         assert [list(map(int, one)) for one in python.predict(data.items)] == meant, f"{what}: Python"
-        masked = [np.ma.masked_array(one, np.zeros_like(one, bool)) for one in data.items]
+        masked = [np.ma.masked_array(np.nan_to_num(one, nan=7), np.isnan(one)) for one in data.items]
         assert [list(map(int, one)) for one in python.predict(masked)] == meant, f"{what}: masked arrays"
         handle, error = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
         c = ctypes.CDLL(os.path.join(os.path.dirname(ordernet.__file__), "libordernet.so"))
@@ -465,7 +493,7 @@ def answers():
         c.onet_order.argtypes = [ctypes.c_void_p] * 2 + [ctypes.c_int] + [ctypes.c_void_p] * 3
         for s, one in enumerate(data.items):
             items, order = np.ascontiguousarray(one, np.float32), np.zeros(len(one), np.int32)
-            if what == "times":
+            if what in ("times", "integers"):
                 break  # onet_order takes float32
             assert not c.onet_order(handle, items.ctypes.data, len(one), order.ctypes.data, None, error), error.value
             assert order.tolist() == meant[s], f"{what}: onet_order"
@@ -507,28 +535,84 @@ def frames():
     same({"CSV": train(file), "frame": facts_of(path("frame.safetensors"))}, "a data frame")
 
 
-def browser():
-    """The engine of the browser's page reads the same values, and orders alike."""
+def in_browser(model, files):
     wasm = sys.argv[1] if len(sys.argv) > 1 else ""
     if not os.path.exists(wasm):
         raise Skip("no WebAssembly here (make setup-page)")
+    done = subprocess.run(["node", "--no-warnings", os.path.join(ROOT, "tests/truth/browser.mjs"), wasm, model, *files], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return dict(zip(files, json.loads(done.stdout)))
+
+
+def browser():
+    """The engine of the browser's page reads the same values, orders alike, and learns the same from every format."""
     for what, data in datas():
-        if what in ("scales", "large") or lacks(data):
-            continue
-        train(write("browser.jsonl", jsonl(data)), model="browser.safetensors")
-        files = [write(name, make(data)) for name, make in FORMATS.items() if holds(name, data) and (data.width == 2 or name != "pointer.txt")]
-        done = subprocess.run(["node", "--no-warnings", os.path.join(ROOT, "tests/truth/browser.mjs"), wasm, path("browser.safetensors"), *files], capture_output=True, text=True)
-        assert not done.returncode, done.stderr
+        train(write("browser.jsonl", jsonl(data)), *(["--missing", "indicator"] if lacks(data) else []), model="browser.safetensors")
+        files = [write(name, make(data)) for name, make in FORMATS.items() if holds(name, data) and (data.width == 2 or name != "pointer.txt") and (what != "large" or name in ("table.csv", "numpy.npz"))]
         meant = answers_of(run("order", "--model", path("browser.safetensors"), path("browser.jsonl")))
-        items = [float(x) for x in np.concatenate(data.items).astype(np.float32).reshape(-1)]
-        for file, one in zip(files, json.loads(done.stdout)):
-            assert bits(one["items"]) == bits(items), f"{what}: {file}"
+        learnt = {}
+        for file, one in in_browser(path("browser.safetensors"), files).items():
+            assert not lacks(data) or "missing value" in one["learnt"], one["learnt"]  # the page cannot replace missing values
+            if not lacks(data):
+                learnt[file] = facts_of(base64.b64decode(one["learnt"]))
+                assert bits(np.frombuffer(base64.b64decode(one["items"]), "<f4")) == bits(np.concatenate(data.items).astype(np.float32).reshape(-1)), f"{what}: {file}"
             for s, ((order, p), found, logprob) in enumerate(zip(meant, one["orders"], one["logprobs"])):
                 rows = [[data.items[s][i].tolist() for i in which] for which in (order, found[: len(order)])]  # equal items are alike
-                assert rows[0] == rows[1] and abs(logprob - float(p)) < 1e-4 * max(1, abs(float(p))), f"{what}: {file}: {found} is not {order}"
+                assert bits(rows[0]) == bits(rows[1]) and abs(logprob - float(p)) < 1e-4 * max(1, abs(float(p))), f"{what}: {file}: {found} is not {order}"
+        if learnt:
+            run("train", "--data", path("browser.jsonl"), "--holdout", len(data.items) // 10, "--model", path("command.safetensors"), "--force", "--epochs", 1, "--kernels", "plain", "--quiet")
+            learnt["command"] = facts_of(path("command.safetensors"))
+        same(learnt or {"": ""}, f"{what}: learnt in the browser")
 
 
-TESTS = [conversions, names_in_another_order, answers, tours, frames, browser, each_format, pipes_and_compression, numpy_types, one_model]
+def too_many_digits():
+    """Whole numbers that double rounds are refused by every front and format, with where they stand: they would become equal."""
+    import ordernet
+    from client import Server
+
+    for whole in (2**53 + 1, -(2**53) - 1, 1700000000000000001, 2**63 + 1):
+        texts = {
+            "a.jsonl": f'{{"items": [[1, 2], [3, {whole}]], "order": [0, 1]}}\n',
+            "b.jsonl": f'{{"items": [{{"x": 1, "t": 2}}, {{"x": 3, "t": {whole}}}], "order": [0, 1]}}\n',
+            "a.json": f'[{{"items": [[1, 2], [3, {whole}]], "order": [0, 1]}}]\n',
+            "a.csv": f"set,x,t,rank\na,1,2,0\na,3,{whole},1\n",
+            "a.tsv": f"set\tx\tt\trank\na\t1\t2\t0\na\t3\t{whole}\t1\n",
+            "a.txt": f"1 2 3 {whole} output 1 2\n",
+        }
+        where = {"a.jsonl": "`items`[1][1]", "b.jsonl": "`items`[1], `t`", "a.json": "`items`[1][1]", "a.csv": ":3: column `t`", "a.tsv": ":3: column `t`", "a.txt": "`items`[3]", "a.npz": "items[0][1][1]"}
+        files = [write(name, text.encode()) for name, text in texts.items()]
+        array = np.array([[[1, 2], [3, whole]]], np.uint64 if whole >= 2**63 else np.int64)
+        np.savez(path("a.npz"), items=array)
+        files.append(path("a.npz"))
+        said = {file: run("convert", file, path("out.safetensors"), status=3) for file in files}
+        said.update({f"{file}, piped": run("convert", "--format", "npz" if file.endswith("npz") else "auto", "-", path("out.jsonl"), stdin=open(file, "rb").read(), status=3) for file in files})
+        for file in files:
+            try:
+                ordernet.Sets.read(file)
+                raise AssertionError(f"Sets.read took {file}")
+            except ordernet.DataError as error:
+                said[f"{file}, Sets.read"] = str(error)
+        for file, sentence in said.items():
+            assert "a whole number that double rounds" in sentence and where[os.path.basename(file.split(",")[0])] in sentence, f"{file}: {sentence}"
+        for how, given in {"array": array, "list": [[[1, 2], [3.5, whole]]], "arrays": [array[0]], "masked": np.ma.array(array)}.items():
+            try:
+                ordernet.Sets(given)
+                raise AssertionError(f"Sets took {whole}: {how}")
+            except ordernet.DataError as error:
+                assert f"{whole}, a whole number that double rounds" in str(error), error
+        server = Server("--model", f"m={os.path.join(ROOT, 'tests/cli/sort.safetensors')}")
+        try:
+            status, answer = server.post("/v1/order", f'{{"model": "m", "items": [1, {whole}]}}'.encode())
+            assert status == 400 and "double rounds" in answer["error"], answer
+        finally:
+            server.stop()
+        assert b'"order"' in run("order", "--model", os.path.join(ROOT, "tests/cli/sort.safetensors"), "-", stdin=f'{{"items": [[0.5]], "id": {whole}}}\n'.encode())  # passed through
+    run("convert", write("exact.jsonl", b'{"items": [[9007199254740992, 1152921504606846976, 123456789012345680000]]}\n'), path("out.csv"))
+    for file, one in in_browser("", files).items():
+        assert "double rounds" in one["refused"], one
+
+
+TESTS = [conversions, names_in_another_order, answers, tours, frames, browser, too_many_digits, each_format, pipes_and_compression, numpy_types, one_model]
 
 
 class Skip(Exception):

@@ -1,5 +1,5 @@
-/* Checks of the arguments of public functions: each is checked once, in the function that the caller calls.
- */
+/* Checks the arguments of public functions (NULL pointers, numbers of threads). Each argument is checked
+ * once, in the function that the caller calls. */
 #ifndef BASE_ARGUMENTS_H
 #define BASE_ARGUMENTS_H
 
@@ -14,7 +14,8 @@
 
 enum { MAX_THREADS = 4096 };
 
-/* ONET_USAGE unless threads is 0 (one for each CPU) to MAX_THREADS. field: which says how many. */
+/* ONET_USAGE unless threads is from 0 (one for each CPU) to MAX_THREADS. field: the option that holds the
+ * number. */
 static inline onet_status check_threads(int threads, const char *field, onet_error *err) {
     if (threads >= 0 && threads <= MAX_THREADS) return ONET_OK;
     return fail_field(err, ONET_USAGE, field, "%d threads: 0 (one for each CPU) to %d are possible", threads,

@@ -1,4 +1,5 @@
-/* Letters, digits and blanks of ASCII, the same in every locale. */
+/* Classifies, lower-cases and compares ASCII characters, the same in every locale; the functions of <ctype.h>
+ * depend on it. */
 #ifndef BASE_ASCII_H
 #define BASE_ASCII_H
 
@@ -17,7 +18,7 @@ static inline char ascii_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whether the first `length` bytes are the same but for case. */
+/* Whether the first `length` bytes are equal, ignoring case. */
 static inline bool ascii_same(const char *a, const char *b, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;

@@ -1,4 +1,5 @@
-/* Looks names and values up in lists of choices. */
+/* Looks up the entries of a list of named values (choice.h) by name or by value, and joins their names for
+ * messages. */
 #include "engine/base/choice.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Lists of named values (onet_choice): a value by its name, a name by its value. */
+/* Looks up options that are chosen by name (onet_choice, such as a decoding method or a pool): the value for
+ * a name, the name for a value, and all names as one text. */
 #ifndef BASE_CHOICE_H
 #define BASE_CHOICE_H
 

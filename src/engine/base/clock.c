@@ -1,4 +1,4 @@
-/* The monotonic clock in seconds. */
+/* Reads the monotonic clock of POSIX, in seconds. */
 #include "engine/base/clock.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* A monotonic clock. */
+/* Reads a monotonic clock, to measure how long something takes. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

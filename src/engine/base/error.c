@@ -1,4 +1,4 @@
-/* Writes error sentences: numbers as in the C locale, text from files escaped. */
+/* Formats error messages into an onet_error: numbers as in the C locale, text from files escaped. */
 #include "engine/base/error.h"
 
 #include <stdarg.h>

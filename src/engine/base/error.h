@@ -1,5 +1,5 @@
-/* Errors: a status that doubles as the program's exit status, and one sentence for the user that
- * says what is wrong, where, and what to do. */
+/* Reports errors: each function returns a status, which is also the program's exit status, and writes one
+ * error message for the user that says what is wrong, where, and what to do. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 

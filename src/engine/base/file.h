@@ -1,4 +1,5 @@
-/* Files: input that may be compressed or a pipe, and output that is written whole or not at all. */
+/* Reads files that may be compressed or pipes (input.c), and writes files so that they appear whole or not at
+ * all (output.c). */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -8,7 +9,7 @@
 
 #include "ordernet.h"
 
-/* Bytes per read and write. The fuzzer makes them few, so that its inputs cross the borders. */
+/* Bytes per read and write. The fuzzer sets fewer, so that its inputs cross the boundaries. */
 #ifndef FILE_CHUNK
 #define FILE_CHUNK (1 << 17)
 #endif
@@ -25,8 +26,8 @@ typedef struct input input;
 
 /* "-" is standard input. gzip and xz are recognised by their first bytes, whatever the name. */
 onet_status input_open(input **in, const char *path, onet_error *err);
-/* The same of bytes that the caller gives: at most `size` of them into buffer; 0 at the end, -1 when it
- * fails. */
+/* The same for bytes from a callback, which writes at most `size` of them to buffer and returns how many: 0
+ * at the end, -1 on failure. */
 typedef ptrdiff_t input_bytes(void *context, void *buffer, size_t size);
 onet_status input_from(input **in, const char *name, input_bytes *bytes, void *context, onet_error *err);
 /* *got == 0 only at the end. Does not wait to fill the buffer when a pipe has some bytes. */
@@ -67,11 +68,15 @@ typedef struct output output;
  * is written directly. A link is followed; one whose file is not there is refused. A name that ends in .gz is
  * compressed, one in .xz refused. */
 onet_status output_open(output **out, const char *path, onet_error *err);
-onet_status output_write(output *out, const void *data, size_t size, onet_error *err);
-onet_status output_printf(output *out, onet_error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* The first error stays: later writes do nothing, and output_status, output_flush and output_commit return
+ * it.
+ */
+void output_write(output *out, const void *data, size_t size);
+void output_put(output *out, const char *text);
+void output_printf(output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Writes a value as a field of CSV, in quotes where it needs them. */
-onet_status output_csv_field(output *out, char separator, const char *text, size_t length, onet_error *err);
+void output_csv_field(output *out, char separator, const char *text, size_t length);
+onet_status output_status(const output *out, onet_error *err);
 /* Passes everything written so far to the system: the reader of a pipe sees it now. */
 onet_status output_flush(output *out, onet_error *err);
 /* Syncs the file to disk and renames it to the path; frees out. On failure the old file is unchanged. */

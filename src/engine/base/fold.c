@@ -1,4 +1,4 @@
-/* Folds the case of words with utf8proc, and typographic characters to plain ones. */
+/* Changes the case of UTF-8 words with utf8proc, and replaces typographic quotes and dashes by plain ones. */
 #include "engine/base/fold.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ bool fold_has_case(const char *text, size_t length) {
     return false;
 }
 
-/* The plain character that a typographic one stands for. */
+/* The plain character for a typographic one. */
 static utf8proc_int32_t plain_point(utf8proc_int32_t point) {
     switch (point) {
     case 0x2018: /* quotation marks */
@@ -89,7 +89,7 @@ ptrdiff_t fold_spelling(const char *text, size_t length, char *out, size_t capac
         return (ptrdiff_t)length;
     }
     if (length > MAX_POINTS) return FOLD_TOO_LONG;
-    /* The buffer is on the stack, as a look-up must not fail for want of memory. */
+    /* On the stack: a look-up must not fail for lack of memory. */
     utf8proc_int32_t points[MAX_POINTS * 4];
     utf8proc_ssize_t count = utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length,
                                                 points, MAX_POINTS * 4, UTF8PROC_STABLE | UTF8PROC_COMPOSE);

@@ -1,4 +1,5 @@
-/* Case folding: how a word of the text becomes a word of the vocabulary. */
+/* Normalises the spelling of words, so that a word of a text is found in the vocabulary: lower case, title
+ * case, composed accents (Unicode NFC), plain quotes and dashes. */
 #ifndef BASE_FOLD_H
 #define BASE_FOLD_H
 
@@ -19,7 +20,7 @@ static inline size_t fold_room(size_t length) {
 /* Gives the first letter its capital (title case), and copies the rest. The same result codes. */
 ptrdiff_t fold_title(const char *text, size_t length, char *out, size_t capacity);
 
-/* Has the text a letter that is upper or lower case? False for bytes that are not UTF-8. */
+/* Whether the text has a letter that is upper or lower case. False for bytes that are not UTF-8. */
 bool fold_has_case(const char *text, size_t length);
 
 /* For a user's own spelling, after fold_lower: accents joined to their letters (NFC), typographic quotes and

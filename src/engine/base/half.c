@@ -1,4 +1,4 @@
-/* Conversions between float and the 16-bit numbers of files, by their bits. */
+/* Converts between float and the 16-bit floating-point formats of files, bit by bit. */
 #include "engine/base/half.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* 16-bit numbers in files: half precision (IEEE 754 binary16) and bfloat16, the upper half of a float. All
- * arithmetic is done in float. */
+/* Converts the 16-bit floating-point numbers of files, half precision (IEEE 754 binary16) and bfloat16 (the
+ * upper half of a float), from and to float, in which all arithmetic is done. */
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
 

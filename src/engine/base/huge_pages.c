@@ -1,4 +1,5 @@
-/* Huge memory pages of Linux. */
+/* Asks Linux for huge memory pages with madvise. src/front/wasm has the version for the browser, which does
+ * nothing. */
 #include "engine/base/huge_pages.h"
 
 #include <stdint.h>

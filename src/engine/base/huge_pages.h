@@ -1,4 +1,4 @@
-/* Asks Linux for huge memory pages, which need fewer entries of the TLB. */
+/* Asks Linux for huge memory pages, which save address translations (TLB misses) in large arrays. */
 #ifndef BASE_HUGE_PAGES_H
 #define BASE_HUGE_PAGES_H
 

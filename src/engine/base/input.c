@@ -1,4 +1,4 @@
-/* Reads files and pipes, plain or compressed: by bytes, by lines, or at random. */
+/* Reads files and pipes, plain or compressed (gzip, xz): byte by byte, by lines, or with random access. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>

@@ -1,4 +1,4 @@
-/* Finds and loads libordernet-cuda.so and libordernet-mpi.so. */
+/* Finds and loads libordernet-cuda.so and libordernet-mpi.so with dlopen. */
 #include "engine/base/library.h"
 
 #include <dlfcn.h>
@@ -85,9 +85,8 @@ onet_status library_symbol(void **address, const char *name, const char *variabl
     }
     *address = dlsym(handle, symbol);
     if (!*address)
-        return fail(
-            err, ONET_FAILED,
-            "%s has no %s: it is no %s, or that of another version; build it together with this program",
-            opened, symbol, name);
+        return fail(err, ONET_FAILED,
+                    "%s has no %s: it is not %s, or of another version; build it together with this program",
+                    opened, symbol, name);
     return ONET_OK;
 }

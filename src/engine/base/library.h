@@ -1,4 +1,4 @@
-/* Libraries that are loaded at run time, since not every machine has what they need (CUDA, MPI). */
+/* Loads shared libraries at run time, since not every machine has what they need (CUDA, MPI). */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 

@@ -1,4 +1,5 @@
-/* Lock files with flock: the name may be left behind by a killed process, the lock never is. */
+/* Creates, locks (flock) and removes lock files. A killed process may leave its file behind, but never its
+ * lock. src/front/wasm has the version for the browser. */
 #include "engine/base/lock.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* A lock file: one process at a time works on what it stands beside. The system releases it when the process
- * ends, however it ends. */
+/* Lets one process at a time write the files of a training run, by a lock file beside them. The system
+ * releases the lock when the process ends, however it ends. */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
 

@@ -1,4 +1,5 @@
-/* Checked multiplication, aligned arrays in huge pages, arrays that grow. */
+/* Multiplies sizes with a check for overflow, allocates aligned arrays (large ones in huge pages), and grows
+ * arrays. */
 #include "engine/base/memory.h"
 
 #include <stdint.h>

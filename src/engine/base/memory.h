@@ -1,4 +1,5 @@
-/* Memory: sizes are checked before they are multiplied; arrays for the kernels start on a 64-byte line. */
+/* Allocates and grows arrays. Sizes are checked before they are multiplied; arrays for the kernels are
+ * aligned to 64 bytes, a cache line. */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 

@@ -1,4 +1,4 @@
-/* Numbers names in the order first seen, with a hash table. */
+/* Numbers distinct names in the order first seen, with a hash table. */
 #include "engine/base/names.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* Names, numbered in the order in which they were first seen. */
+/* Gives each distinct name a number, in the order in which the names were first seen: of sets, columns or
+ * categories while a file is read. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 

@@ -1,4 +1,5 @@
-/* Parses and prints numbers without the locale of the program. */
+/* Parses and prints numbers independently of the program's locale, and tells whether numbers look like ids.
+ */
 #include "engine/base/number.h"
 
 #include <errno.h>
@@ -115,6 +116,36 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
 bool number_to_float(double value, float *result) {
     if (!(fabs(value) < 0x1.ffffffp127)) return false; /* halfway from FLT_MAX to the next float */
     *result = (float)value;
+    return true;
+}
+
+bool number_is_rounded(const char *text, const char *end, double value) {
+    enum { DIGITS = 309 }; /* of DBL_MAX */
+    char near[DIGITS + 16];
+    if (text < end && (*text == '-' || *text == '+')) text++;
+    if (!(fabs(value) >= 0x1p53) || isinf(value)) return false;
+    while (text < end && *text == '0') text++;
+    for (const char *p = text; p < end; p++)
+        if (!is_digit(*p)) return false;
+    while (end[-1] == '0') end--;
+    int digits = (int)(end - text);
+    number_print(near, sizeof near, "%.*e", digits - 1, fabs(value)); /* d.ddde+18 */
+    return near[0] != text[0] || (digits > 1 && memcmp(near + 2, text + 1, (size_t)digits - 1));
+}
+
+int number_ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool numbers_are_ids(double *value, size_t count) {
+    if (count < NUMBERS_ENOUGH) return false;
+    for (size_t i = 0; i < count; i++)
+        if (value[i] != floor(value[i])) return false;
+    qsort(value, count, sizeof *value, number_ascending);
+    if (value[count - 1] - value[0] > 1000.0 * (double)count) return false;
+    for (size_t i = 1; i < count; i++)
+        if (value[i] == value[i - 1]) return false;
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* Numbers as text, the same in every locale. */
+/* Parses and prints numbers, the same in every locale; also finds values that a double rounds, and columns of
+ * numbers that look like ids. */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
@@ -9,7 +10,7 @@
 
 typedef enum number_grammar {
     NUMBER_JSON, /* RFC 8259: -1, 0.5, 1e-3; not +1, .5, 1. or 01 */
-    NUMBER_LOOSE /* those too */
+    NUMBER_LOOSE /* accepts +1, .5, 1. and 01 too */
 } number_grammar;
 
 /* Reads the number that starts at text (before end). Returns a pointer to the first character after it, or
@@ -18,6 +19,20 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
 
 /* The nearest float; false if that is infinite, or if value is NaN. */
 bool number_to_float(double value, float *result);
+
+/* Whether the text is a whole number that double cannot hold: value, its nearest double, differs from it even
+ * when printed in as many digits. 9007199254740993 is such a number; 123456789012345680000, the shortest text
+ * of a double, is not. */
+bool number_is_rounded(const char *text, const char *end, double value);
+#define NUMBER_ROUNDED "a whole number that double rounds; subtract what the values have in common"
+
+/* For qsort of doubles. */
+int number_ascending(const void *a, const void *b);
+
+/* Whether value [count], which it sorts, looks like ids: whole numbers, all distinct, and closer to each
+ * other than times or amounts are. Fewer than NUMBERS_ENOUGH may be so by chance. */
+enum { NUMBERS_ENOUGH = 20 };
+bool numbers_are_ids(double *value, size_t count);
 
 /* The length of the name of a number that is not finite (nan, inf, infinity, in any case, with or without a
  * sign) at text; 0 if there is none. */

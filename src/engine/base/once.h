@@ -1,8 +1,9 @@
-/* A function that runs once, whichever thread comes first. */
+/* Runs a function once per process, whichever thread comes first (pthread_once, or a plain flag where there
+ * are no threads). */
 #ifndef BASE_ONCE_H
 #define BASE_ONCE_H
 
-#if defined(__wasi__) /* has one thread, and no pthread.h */
+#if defined(__wasi__) /* WASI has one thread, and no pthread.h */
 typedef int once;
 #define ONCE_INIT 0
 

@@ -1,4 +1,5 @@
-/* Writes files under a temporary name and renames them at the end; compresses .gz. */
+/* Writes a file under a temporary name and renames it at the end, so that it appears whole or not at all;
+ * compresses names ending in .gz. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -24,7 +25,8 @@ struct output {
     z_stream z;
     char *buffer; /* [CHUNK] */
     size_t held;
-    bool failed;
+    onet_status status; /* the first error; why says it */
+    onet_error why;
 };
 
 void output_abort(output *out) {
@@ -38,7 +40,6 @@ void output_abort(output *out) {
 }
 
 static onet_status cannot(output *out, const char *what, onet_error *err) {
-    out->failed = true;
     if (errno == ENOSPC || errno == EDQUOT)
         return fail(err, ONET_IO, "cannot %s %s: %m; make room or name another place", what, out->name);
     if (errno == EFBIG)
@@ -65,7 +66,7 @@ onet_status output_open(output **result, const char *path, onet_error *err) {
     if (!length) return fail(err, ONET_IO, "the name of the file to write is empty");
     if (length > 3 && !strcmp(path + length - 3, ".xz"))
         return fail(err, ONET_USAGE, "cannot write %s: xz is read, not written; end the name in .gz", path);
-    /* To rename a file over the link would leave its target without the bytes. */
+    /* Renaming a file over the link would replace the link, not its target. */
     if (!standard && !there && !lstat(path, &old) && S_ISLNK(old.st_mode))
         return fail(
             err, ONET_IO,
@@ -100,19 +101,21 @@ onet_status output_open(output **result, const char *path, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status write_all(output *out, const char *data, size_t size, onet_error *err) {
-    while (size) {
+static void write_all(output *out, const char *data, size_t size) {
+    while (size && !out->status) {
         ssize_t n = write(out->fd, data, size);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return cannot(out, "write", err);
+        if (n < 0) {
+            out->status = cannot(out, "write", &out->why);
+            break;
+        }
         data += n;
         size -= (size_t)n;
     }
-    return ONET_OK;
 }
 
 /* Compresses what is held (and, with Z_FINISH, ends the gzip member) and writes it. */
-static onet_status deflate_held(output *out, int flush, onet_error *err) {
+static void deflate_held(output *out, int flush) {
     char packed[CHUNK / 4];
     out->z.next_in = (Bytef *)out->buffer;
     out->z.avail_in = (uInt)out->held;
@@ -120,36 +123,40 @@ static onet_status deflate_held(output *out, int flush, onet_error *err) {
         out->z.next_out = (Bytef *)packed;
         out->z.avail_out = sizeof packed;
         deflate(&out->z, flush);
-        onet_status status = write_all(out, packed, sizeof packed - out->z.avail_out, err);
-        if (status) return status;
-    } while (!out->z.avail_out);
-    out->held = 0;
-    return ONET_OK;
+        write_all(out, packed, sizeof packed - out->z.avail_out);
+    } while (!out->z.avail_out && !out->status);
 }
 
-static onet_status write_held(output *out, int flush, onet_error *err) {
-    if (out->failed) return fail(err, ONET_IO, "cannot write %s: an earlier write failed", out->name);
-    if (out->gzip) return deflate_held(out, flush, err);
-    onet_status status = write_all(out, out->buffer, out->held, err);
+static void write_held(output *out, int flush) {
+    if (out->gzip && !out->status)
+        deflate_held(out, flush);
+    else
+        write_all(out, out->buffer, out->held);
     out->held = 0;
-    return status;
 }
 
-onet_status output_write(output *out, const void *data, size_t size, onet_error *err) {
+onet_status output_status(const output *out, onet_error *err) {
+    if (out->status && err) *err = out->why;
+    return out->status;
+}
+
+void output_write(output *out, const void *data, size_t size) {
     const char *from = data;
-    while (size) {
+    while (size && !out->status) {
         size_t take = CHUNK - out->held < size ? CHUNK - out->held : size;
         memcpy(out->buffer + out->held, from, take);
         out->held += take;
         from += take;
         size -= take;
-        onet_status status = out->held == CHUNK ? write_held(out, Z_NO_FLUSH, err) : ONET_OK;
-        if (status) return status;
+        if (out->held == CHUNK) write_held(out, Z_NO_FLUSH);
     }
-    return ONET_OK;
 }
 
-onet_status output_printf(output *out, onet_error *err, const char *format, ...) {
+void output_put(output *out, const char *text) {
+    output_write(out, text, strlen(text));
+}
+
+void output_printf(output *out, const char *format, ...) {
     char some[512], *text = some;
     va_list args;
     va_start(args, format);
@@ -160,30 +167,33 @@ onet_status output_printf(output *out, onet_error *err, const char *format, ...)
         number_vprint(text, (size_t)length + 1, format, args);
         va_end(args);
     }
-    if (length < 0 || !text) return fail_memory(err, "writing text");
-    onet_status status = output_write(out, text, (size_t)length, err);
+    if (length >= 0 && text)
+        output_write(out, text, (size_t)length);
+    else if (!out->status)
+        out->status = fail_memory(&out->why, "writing text");
     if (text != some) free(text);
-    return status;
 }
 
-onet_status output_csv_field(output *out, char separator, const char *text, size_t length, onet_error *err) {
+void output_csv_field(output *out, char separator, const char *text, size_t length) {
     bool quote =
         !length || text[0] == ' ' || text[0] == '\t' || text[length - 1] == ' ' || text[length - 1] == '\t';
     for (size_t i = 0; i < length && !quote; i++)
         quote = text[i] == separator || (text[i] && strchr("\"\r\n", text[i]));
-    if (!quote) return output_write(out, text, length, err);
-    onet_status status = output_write(out, "\"", 1, err);
-    for (size_t i = 0; i < length && !status; i++)
-        status = output_write(out, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1, err);
-    return status ? status : output_write(out, "\"", 1, err);
+    if (quote) output_put(out, "\"");
+    for (size_t i = 0; i < length && quote; i++)
+        output_write(out, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1);
+    if (!quote) output_write(out, text, length);
+    if (quote) output_put(out, "\"");
 }
 
 onet_status output_flush(output *out, onet_error *err) {
-    return write_held(out, Z_SYNC_FLUSH, err);
+    write_held(out, Z_SYNC_FLUSH);
+    return output_status(out, err);
 }
 
 onet_status output_commit(output *out, onet_error *err) {
-    onet_status status = write_held(out, Z_FINISH, err);
+    write_held(out, Z_FINISH);
+    onet_status status = output_status(out, err);
     if (!status && out->temporary.path && !temporary_finish(&out->temporary))
         status = cannot(out, "write", err);
     if (!status && out->fd > 1) {

@@ -1,21 +1,23 @@
-/* Threads that wait for numbered tasks and take them from a shared counter. */
+/* Runs the tasks of a thread pool: its threads wait for numbered tasks and draw them from a shared counter.
+ */
 #include "engine/base/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The phases of a training step follow each other within microseconds, so a waiting thread first spins, then
  * yields a few times, and only then sleeps: spinning longer would take cores from an idle program's
  * neighbours, and on a busy machine from the thread that is waited for. */
-enum { SPINS = 500, YIELDS = 50 };
+enum { SPINS = 500, YIELDS = 50, LONG_WAIT = 20000 };
 
 struct pool {
     int threads;
     pthread_t *worker;
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex, held; /* held: of pool_hold */
     pthread_cond_t wake;
     atomic_uint run;     /* number of the run; workers wait for it to change */
     atomic_int next;     /* next task of this run */
@@ -95,6 +97,7 @@ pool *pool_new(int threads) {
     if (!p) return NULL;
     p->threads = 1;
     pthread_mutex_init(&p->mutex, NULL);
+    pthread_mutex_init(&p->held, NULL);
     pthread_cond_init(&p->wake, NULL);
     p->worker = calloc((size_t)threads, sizeof *p->worker);
     if (!p->worker) {
@@ -121,6 +124,7 @@ void pool_free(pool *p) {
     for (int i = 1; i < p->threads; i++) pthread_join(p->worker[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->mutex);
+    pthread_mutex_destroy(&p->held);
     free(p->worker);
     free(p);
 }
@@ -144,6 +148,16 @@ void pool_run(pool *p, int tasks, pool_task *fn, void *arg) {
     for (int spins = 0; atomic_load_explicit(&p->working, memory_order_acquire); spins++)
         if (spins < SPINS)
             pause_cpu();
-        else
+        else if (spins < LONG_WAIT)
             sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the task takes seconds */
+}
+
+void pool_hold(pool *p) {
+    if (p) pthread_mutex_lock(&p->held);
+}
+
+void pool_release(pool *p) {
+    if (p) pthread_mutex_unlock(&p->held);
 }

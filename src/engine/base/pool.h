@@ -1,5 +1,5 @@
-/* A pool of threads that runs numbered tasks. Which thread runs which task is not fixed; tasks that write
- * only to their own places give the same result for any number of threads. */
+/* Runs numbered tasks on a pool of threads. Which thread runs which task is not fixed; tasks that each write
+ * only to their own memory give the same result for any number of threads. */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
@@ -14,5 +14,9 @@ int pool_threads(const pool *p);
  * done. p == NULL runs them here, in order. Not to be called from inside a task of the same pool. */
 typedef void pool_task(void *arg, int task, int thread);
 void pool_run(pool *p, int tasks, pool_task *fn, void *arg);
+
+/* Between pool_hold and pool_release a task runs alone: others that call pool_hold wait. p may be NULL. */
+void pool_hold(pool *p);
+void pool_release(pool *p);
 
 #endif

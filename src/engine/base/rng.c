@@ -1,4 +1,4 @@
-/* xoshiro256** and what is drawn from it. */
+/* Draws random numbers with xoshiro256**: integers, uniform and normal floats, permutations. */
 #include "engine/base/rng.h"
 
 #include <math.h>

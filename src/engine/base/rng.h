@@ -1,5 +1,5 @@
-/* Random numbers: xoshiro256**, seeded through splitmix64. A (seed, stream) pair names a sequence, so that
- * work split over threads draws the same numbers for any number of threads. */
+/* Draws random numbers with xoshiro256**, seeded through splitmix64. A (seed, stream) pair names a sequence,
+ * so that work split over threads draws the same numbers for any number of threads. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 

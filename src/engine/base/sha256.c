@@ -1,4 +1,4 @@
-/* SHA-256 in plain C and with the instructions of x86-64. */
+/* Computes SHA-256 in plain C, and with the SHA instructions of x86-64 where the CPU has them. */
 #include "engine/base/sha256.h"
 
 #include <stdatomic.h>

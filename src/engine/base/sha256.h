@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4), incrementally. */
+/* Computes SHA-256 hashes (FIPS 180-4), piece by piece. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 

@@ -1,4 +1,4 @@
-/* Escapes control characters and broken UTF-8 in text that is shown. */
+/* Escapes control characters and invalid UTF-8 in text that is shown to people. */
 #include "engine/base/shown.h"
 
 #include <stdbool.h>
@@ -13,10 +13,11 @@ static bool is_control(uint32_t c) {
            (c >= 0x2066 && c <= 0x2069);
 }
 
-/* The bytes of the first character of text [length], and its code point; 0: they are no UTF-8. Error
- * sentences are made with this file in the library for GPUs too, so it does without utf8proc. */
+/* The bytes of the first character of text [length], and its code point; 0: not UTF-8. The library for GPUs
+ * is built with this file too, so it does without utf8proc. */
 static size_t decode(const unsigned char *text, size_t length, uint32_t *c) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* shorter forms are the only right ones */
+    static const uint32_t least[] = {0, 0, 0x80, 0x800,
+                                     0x10000}; /* longer forms of the same code point are invalid */
     unsigned first = text[0];
     size_t bytes = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
     if (!bytes || bytes > length) return 0;
@@ -29,7 +30,7 @@ static size_t decode(const unsigned char *text, size_t length, uint32_t *c) {
     return *c < least[bytes] || *c > 0x10ffff || surrogate ? 0 : bytes;
 }
 
-/* What stands for the first character of text [length], and how many bytes that is. */
+/* The shown form of the first character of text [length], and how many bytes the character has. */
 static size_t escape(const char *text, size_t length, char out[16]) {
     uint32_t c;
     size_t used = decode((const unsigned char *)text, length, &c);

@@ -1,6 +1,6 @@
-/* Text from files as it is shown to people. A file must not move a terminal's cursor, colour its text or turn
- * its direction, so control characters and bytes that are not UTF-8 are shown escaped: \n, \x1b, \xff,
- * \u202e. Data that a command copies from its input to its output are not shown but copied. */
+/* Escapes text from files before it is shown to people. A file must not move a terminal's cursor, colour its
+ * text or turn its direction, so control characters and bytes that are not UTF-8 are written as \n, \x1b,
+ * \xff, \u202e. Data that a command copies from its input to its output are not escaped. */
 #ifndef BASE_SHOWN_H
 #define BASE_SHOWN_H
 
@@ -12,10 +12,10 @@ enum { SHOWN = 1024 };
  * whole or not at all. */
 char *shown_text(char *to, size_t room, const char *text, size_t length);
 
-/* The same of a text that ends in NUL. */
+/* The same for text that ends in NUL. */
 char *shown(char to[SHOWN], const char *text);
 
-/* All of it, however long, in memory that the caller frees; NULL: there is none. */
+/* All of it, however long, in memory that the caller frees; NULL: out of memory. */
 char *shown_copy(const char *text);
 
 #endif

@@ -1,4 +1,5 @@
-/* Copies options between structs of different versions. */
+/* Copies structs of options between a caller and a library that were compiled with different versions of the
+ * struct. */
 #include "engine/base/sized.h"
 
 #include <stdint.h>

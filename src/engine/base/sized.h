@@ -1,4 +1,5 @@
-/* Options that begin with their own size, so that the struct can grow without breaking a compiled caller. */
+/* Copies the structs of options of the public API. Each begins with its own size, so that a later version can
+ * add fields without breaking programs compiled with an earlier one. */
 #ifndef BASE_SIZED_H
 #define BASE_SIZED_H
 

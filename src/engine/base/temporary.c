@@ -1,4 +1,5 @@
-/* Temporary files of Linux: without a name where the file system can, named through /proc at the end. */
+/* Creates and renames temporary files on Linux: without a name until the end where the file system can
+ * (O_TMPFILE), as PATH.tmp.PID elsewhere. src/front/wasm has the version for the browser. */
 #include "engine/base/temporary.h"
 
 #include <dirent.h>
@@ -30,13 +31,13 @@ static int open_nameless(const char *path) {
     return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 }
 
-/* A process holds a lock on its temporary file as long as it writes it; the kernel drops the lock when the
- * process ends, however it ends. True where file systems know no locks. */
+/* A process locks its temporary file as long as it writes it; the kernel drops the lock when the process
+ * ends, however it ends. True on file systems without locks. */
 static bool lock(int fd) {
     return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK;
 }
 
-/* Removes PATH.tmp.PID of processes that were killed: those that nobody holds a lock on. */
+/* Removes PATH.tmp.PID of processes that were killed: those that are not locked. */
 static void remove_strays(const char *path) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

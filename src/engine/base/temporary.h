@@ -1,4 +1,5 @@
-/* The file that takes the written bytes until it is renamed to the path that it replaces. */
+/* Writes to a temporary file, which replaces the file of the wanted name only when it is complete; used by
+ * output.c. */
 #ifndef BASE_TEMPORARY_H
 #define BASE_TEMPORARY_H
 

@@ -1,4 +1,4 @@
-/* Checks UTF-8, eight ASCII bytes at a time. */
+/* Checks that text is valid UTF-8, eight ASCII bytes at a time. */
 #include "engine/base/utf8.h"
 
 #include <stdint.h>

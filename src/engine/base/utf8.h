@@ -1,4 +1,4 @@
-/* Checks UTF-8. */
+/* Checks that text is valid UTF-8. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 

@@ -1,4 +1,4 @@
-/* The version, and the names of the statuses. */
+/* Returns the version of the library, and a description of each status code. */
 #include "ordernet.h"
 
 #define TEXT(x)   #x

@@ -1,4 +1,5 @@
-/* Loads the MPI library if the environment says that there are several ranks. */
+/* Implements the onet_world functions of the public API: loads the MPI library if the environment says that
+ * there are several ranks, and makes the ranks agree on errors. */
 #include "engine/base/world.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/library.h"
 #include "engine/base/sha256.h"
+#include "ordernet_train.h"
 
 /* The environment variables that each launcher sets. */
 static const struct {

@@ -1,5 +1,6 @@
-/* Several ranks on one task, started by mpirun. The MPI code is in a library of its own (src/engine/mpi),
- * which is loaded if the environment says that there are several ranks, so that one process needs no MPI.
+/* Connects the ranks (MPI processes, started by mpirun) that work on one task: all-reduce, broadcast, send,
+ * receive. The MPI code is in a library of its own (src/engine/mpi), which is loaded only if the environment
+ * says that there are several ranks, so that a single process needs no MPI.
  *
  * All functions except send and receive are collective: all ranks call them in the same order with the same
  * counts, from one thread at a time. If MPI fails, for example because a rank died, MPI's error handler ends

@@ -1,4 +1,5 @@
-/* Ordering on a GPU: what the library of GPU kernels offers for it. src/engine/decode/gpu.c is the caller. */
+/* Declares the part of libordernet-cuda.so that puts sets in order with a trained model: weights, constraints
+ * and answers as they are passed. src/engine/decode/gpu.c calls it. */
 #ifndef CUDA_ORDER_H
 #define CUDA_ORDER_H
 
@@ -9,10 +10,9 @@
 /* The folded weights (decode/frozen.h) as plain row-major arrays in one block of numbers; each is given by
  * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros. */
 typedef struct order_net {
-    int width, D;  /* features per item: of the data, and after the encoder */
-    bool relative; /* features relative to the set follow those of the data */
+    onet_settings settings; /* of the model, without the padding */
+    int width, D;           /* features per item: of the data, and after the encoder */
     int M, H, O;
-    onet_pool over_items; /* of the encoder */
     int N, C, Q;
     size_t mean, scale; /* [width] */
     struct {
@@ -65,11 +65,11 @@ CUDA_BOTH static inline order_rules order_rules_at(int32_t *numbers, int n) {
 }
 
 /* Sets of one size, of which the first `placed` items are put in order and the others are context. The device
- * works on a part of the sets at a time and asks for it when it has room: take fills items [count, n, width];
- * when orders are to be scored, given [count, placed]; and where the sets have constraints, rules [count,
- * rules], see order_rules. give gets what was found, for each set `found` orders, best first: order and step
- * [count, found, placed], logprob [count, found], -INFINITY where constraints allow fewer orders. Both are
- * about the sets first .. first + count - 1 of this batch. */
+ * works on a part of the sets at a time and asks for it when it has room: take gives false to stop, or fills
+ * items [count, n, width]; when orders are to be scored, given [count, placed]; and where the sets have
+ * constraints, rules [count, rules], see order_rules. give gets what was found, for each set `found` orders,
+ * best first: order and step [count, found, placed], logprob [count, found], -INFINITY where constraints
+ * allow fewer orders. Both are about the sets first .. first + count - 1 of this batch. */
 typedef struct order_batch {
     int n, placed;
     int beams, found; /* found <= beams <= placed! */
@@ -77,7 +77,7 @@ typedef struct order_batch {
     int rules;        /* order_rules_size of the most pairs that a set has; 0: no constraints */
     size_t sets;
     void *context;
-    void (*take)(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules);
+    bool (*take)(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules);
     void (*give)(void *context, size_t first, int count, const int32_t *order, const double *logprob,
                  const float *step);
 } order_batch;
@@ -85,7 +85,7 @@ typedef struct order_batch {
 typedef struct order_device order_device;
 struct order_device {
     void (*close)(order_device *d);
-    /* ONET_MEMORY: the device has not enough memory for a single set. */
+    /* ONET_MEMORY: the device has not enough memory for a single set; ONET_INTERRUPTED: take stopped it. */
     onet_status (*run)(order_device *d, const order_batch *batch, onet_error *err);
     /* Replaces the numbers; their places stay. */
     onet_status (*weights)(order_device *d, const float *numbers, onet_error *err);

@@ -1,4 +1,5 @@
-/* What columns know, compared and used: the names of features, and what stands for a missing value. */
+/* Accesses and compares columns, the names of features and the values that replace missing ones, and fills in
+ * the missing values of items. */
 #include "engine/data/columns.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ void onet_columns_free(onet_columns *c) {
     free(c->name);
     free(c->set);
     free(c->rank);
+    free(c->unused);
     free(c->fill);
     free(c->flag);
     free(c);
@@ -43,12 +45,25 @@ const char *onet_columns_name(const onet_columns *c, int feature) {
     return c && c->name && feature >= 0 && feature < c->inputs ? c->name[feature] : NULL;
 }
 
+int onet_columns_span(const onet_columns *c, int feature) {
+    const char *name = onet_columns_name(c, feature), *end = name ? strchr(name, '=') : NULL, *next;
+    int count = 1;
+    while (end && (next = onet_columns_name(c, feature + count)) &&
+           !strncmp(name, next, (size_t)(end - name) + 1))
+        count++;
+    return count;
+}
+
 const char *onet_columns_set(const onet_columns *c) {
     return c ? c->set : NULL;
 }
 
 const char *onet_columns_rank(const onet_columns *c) {
     return c ? c->rank : NULL;
+}
+
+const char *onet_columns_unused(const onet_columns *c) {
+    return c ? c->unused : NULL;
 }
 
 onet_missing onet_columns_missing(const onet_columns *c) {

@@ -1,4 +1,4 @@
-/* Reads and makes the tensors and metadata that hold columns. */
+/* Reads columns from the tensors and metadata of a safetensors file, and makes the tensors to write. */
 #include "engine/data/columns_file.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Columns in a safetensors file: columns.names (U8, the names, each ended by a NUL), missing.fill (F32,
- * [width]) and missing.flag (U8, [width]); in its metadata columns.set, columns.rank and missing. */
+/* Stores columns in a safetensors file: columns.names (U8, the names, each ended by a NUL), missing.fill
+ * (F32, [width]) and missing.flag (U8, [width]); in its metadata columns.set, columns.rank and missing. */
 #ifndef DATA_COLUMNS_FILE_H
 #define DATA_COLUMNS_FILE_H
 

@@ -1,4 +1,4 @@
-/* Makes and copies columns. */
+/* Creates and copies columns, and selects features of sets by their names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +117,15 @@ onet_status columns_take_missing(onet_columns *c, onet_missing missing, const fl
     return ONET_OK;
 }
 
+onet_status columns_add_unused(onet_columns *c, const char *name, size_t length, onet_error *err) {
+    char *list;
+    if (asprintf(&list, "%s%s%.*s", c->unused ? c->unused : "", c->unused ? ", " : "", (int)length, name) < 0)
+        return fail_memory(err, "the names of the columns");
+    free(c->unused);
+    c->unused = list;
+    return ONET_OK;
+}
+
 onet_status onet_columns_copy(onet_columns **copy, const onet_columns *from, onet_error *err) {
     NEED(copy, "copy");
     *copy = NULL;
@@ -125,6 +134,7 @@ onet_status onet_columns_copy(onet_columns **copy, const onet_columns *from, one
         onet_columns_new(copy, from->width, (const char *const *)from->name, from->set, from->rank, err);
     if (!status && from->fill)
         status = columns_take_missing(*copy, from->missing, from->fill, from->flag, err);
+    if (!status && from->unused) status = columns_add_unused(*copy, from->unused, strlen(from->unused), err);
     if (status) {
         onet_columns_free(*copy);
         *copy = NULL;

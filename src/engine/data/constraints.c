@@ -73,6 +73,15 @@ static onet_status check_names(const onet_constraint *c, size_t base, int n, int
     return ONET_OK;
 }
 
+onet_status constraints_check(const onet_constraint *list, size_t count, size_t base, int n,
+                              const uint8_t *context, onet_error *err) {
+    onet_status status = ONET_OK;
+    int placed = (int)context_placed(context, (size_t)n);
+    for (size_t k = 0; k < count && !status; k++)
+        status = check_names(&list[k], base, n, placed, context, err);
+    return status;
+}
+
 /* ---- Do they go together? ---------------------------------------------------------------------------- */
 
 /* What the checks need to know of each item: [n]. */
@@ -189,7 +198,7 @@ static onet_status check_pairs(const constraint_graph *g, const onet_constraint 
     return ONET_OK;
 }
 
-/* The item that `list[k]` lets wait for its first one, -1: none. */
+/* The chain head (or, in a chain, the item) that must wait for the constraint's first item; -1: none. */
 static int32_t waiting(const onet_constraint *c, size_t base, const int32_t *head) {
     int32_t other = (int32_t)(c->other - base);
     if (c->kind == ONET_NEXT) return other;
@@ -257,15 +266,11 @@ static onet_status check_circles(const constraint_graph *g, int32_t *left, int32
 onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *list, size_t count, size_t base,
                                   int n, const uint8_t *context, onet_error *err) {
     size_t pairs = 0, items = (size_t)n;
-    int placed = n;
-    onet_status status = ONET_OK;
+    int placed = (int)context_placed(context, items);
     *g = (constraint_graph){.n = n, .last = -1, .last_head = -1};
-    for (int i = 0; context && i < n; i++) placed -= context[i] != 0;
-    for (size_t k = 0; k < count && !status; k++) {
-        status = check_names(&list[k], base, n, placed, context, err);
-        pairs += constraint_is_pair(list[k].kind);
-    }
+    onet_status status = constraints_check(list, count, base, n, context, err);
     if (status) return status;
+    for (size_t k = 0; k < count; k++) pairs += constraint_is_pair(list[k].kind);
     int32_t *scratch = array_new(4 * items, sizeof *scratch);
     const chains c = {scratch, scratch ? scratch + items : NULL, scratch ? scratch + 2 * items : NULL,
                       scratch ? scratch + 3 * items : NULL};

@@ -1,5 +1,5 @@
-/* Constraints on the order of one set: whether they can be kept, and the form in which a search keeps them.
- */
+/* Checks whether the constraints on the order of a set can be met, and builds the graph by which a search
+ * keeps to them. */
 #ifndef DATA_CONSTRAINTS_H
 #define DATA_CONSTRAINTS_H
 
@@ -24,6 +24,10 @@ typedef struct constraint_graph {
     int32_t *after;        /* [after_start[n]]: item i comes before after[after_start[i]] .. */
 } constraint_graph;
 
+/* Whether each constraint names what it may; the arguments are those of constraint_graph_make. */
+onet_status constraints_check(const onet_constraint *constraints, size_t count, size_t base, int n,
+                              const uint8_t *context, onet_error *err);
+
 /* The constraints of a set whose items are base .. base + n - 1 and whose context items, which must not be
  * named, are marked in context [n] (or NULL). ONET_BAD, with a sentence that names the constraints, when they
  * contradict each other or name no item of the set; there is nothing to free then. */
@@ -31,7 +35,7 @@ onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *co
                                   size_t base, int n, const uint8_t *context, onet_error *err);
 void constraint_graph_free(constraint_graph *g);
 
-/* Those of all sets: [count], n = 0 for sets without constraints. ONET_BAD names the set. */
+/* The graphs of all sets: [count], n = 0 for sets without constraints. ONET_BAD names the set. */
 onet_status constraint_graphs_new(constraint_graph **graphs, const onet_sets *sets, onet_error *err);
 void constraint_graphs_free(constraint_graph *graphs, size_t count);
 
@@ -49,7 +53,7 @@ static inline bool constraint_is_pair(onet_constraint_kind kind) {
     return kind == ONET_BEFORE || kind == ONET_NEXT;
 }
 
-/* Of all constraints, sorted by set, those whose items are first .. end - 1: from *from on, *count. */
+/* The constraints on items first .. end - 1, of all constraints sorted by set: *count from *from on. */
 void constraints_of(const onet_sets *sets, size_t first, size_t end, size_t *from, size_t *count);
 
 #endif

@@ -24,7 +24,7 @@ static csv_column *find_column(const csv_table *t, const char *name, size_t leng
     return NULL;
 }
 
-/* Marks a column as the next feature. whose: who names it. */
+/* Marks a column as the next feature. whose: ends the error message. */
 static onet_status name_feature(csv_table *t, const char *name, size_t length, const char *whose,
                                 onet_error *err) {
     csv_column *c = find_column(t, name, length);
@@ -36,8 +36,9 @@ static onet_status name_feature(csv_table *t, const char *name, size_t length, c
                           t->file, length > 100 ? 100 : (int)length, name, whose);
     if (c->kind != CSV_TEXT && c->kind != CSV_LOGPROB && c->kind != CSV_CONTEXT)
         return fail(err, ONET_BAD,
-                    "%s:1: column `%s` is named as a feature twice, or is the set's or the rank's", t->file,
-                    c->name);
+                    "%s:1: column `%s` is named as a feature twice, or is the column of sets or ranks; name "
+                    "each feature once",
+                    t->file, c->name);
     c->kind = CSV_FEATURE;
     c->feature = t->width++;
     return ONET_OK;
@@ -77,7 +78,7 @@ static csv_kind kind_of_name(const char *name, const char *set, const char *rank
     return features_named ? CSV_TEXT : CSV_OPEN;
 }
 
-/* The name of the set or rank column: what the option says, else the model, else the usual one. */
+/* The name of the set or rank column: of the option, else of the model, else the default. */
 static const char *column_name(const char *option, const char *model, const char *usual) {
     return option ? option : model ? model : usual;
 }
@@ -175,7 +176,7 @@ static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t
     return status;
 }
 
-static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
+static onet_status number(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                           double *value, onet_error *err) {
     bool feature = t->column[k].kind != CSV_RANK;
     if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length &&
@@ -185,6 +186,11 @@ static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, co
     if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
                          "is out of range; features are 32-bit, at most 3.4e38 in size", err);
+    if (feature && !t->column[k].rounded_line && number_is_rounded(text, text + length, *value)) {
+        csv_column *c = &t->column[k];
+        c->rounded_line = rows->line;
+        snprintf(c->rounded, sizeof c->rounded, "%.*s", length > 40 ? 40 : (int)length, text);
+    }
     return ONET_OK;
 }
 
@@ -246,7 +252,7 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
     return status;
 }
 
-/* Blanks around the name of a set, in quotes or not, are no part of it. */
+/* White space around the name of a set, in quotes or not, is ignored. */
 static void trim(const char **text, size_t *length) {
     while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
     while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t')) --*length;
@@ -308,9 +314,9 @@ static bool quotes_tell(const csv_table *t) {
     return false;
 }
 
-/* What an open column is, now that all of its values are known. One that begins with numbers, or has more of
- * them than of other values, was meant to be numbers; but not one whose numbers all stand in quotes, as a
- * postcode or an id that is a text, where other columns have numbers without. */
+/* Decides what an open column is, now that all of its values are known. A column that begins with numbers, or
+ * has more of them than of other values, is one of numbers; but not if all its numbers are in quotes, as
+ * postcodes or ids may be, while other columns have numbers without quotes. */
 static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, onet_error *err) {
     bool meant = c->numbers && (!c->text_first || c->numbers > c->texts);
     if (quotes && c->numbers == c->quoted) meant = false;
@@ -336,6 +342,11 @@ static onet_status keep_features(csv_table *t, onet_error *err) {
         bool open = c->kind == CSV_OPEN;
         if (open) status = settle_kind(t, c, quotes, err);
         if (c->kind != CSV_FEATURE) continue;
+        if (c->rounded_line && !status)
+            status =
+                fail_field(err, ONET_BAD, "onet_read_options.features",
+                           "%s:%ld: column `%.100s`: \"%s\" is " NUMBER_ROUNDED ", or name other features",
+                           t->file, c->rounded_line, c->name, c->rounded);
         if (open) {
             from[width] = c->feature;
             c->feature = width;
@@ -344,8 +355,10 @@ static onet_status keep_features(csv_table *t, onet_error *err) {
         width++;
     }
     if (!status && !width)
-        status =
-            fail(err, ONET_BAD, "%s: no column of numbers; give every item at least one feature", t->file);
+        status = fail(err, ONET_BAD,
+                      "%s: no column of numbers; give every item at least one feature, or name columns of "
+                      "text as features",
+                      t->file);
     if (!status && width > MAX_WIDTH)
         status = fail(err, ONET_BAD, "%s: %d columns of numbers; an item has at most %d features", t->file,
                       width, MAX_WIDTH);
@@ -386,6 +399,17 @@ static onet_status make_columns(csv_table *t, const onet_read_options *o, onet_e
     return status;
 }
 
+/* Lists the columns of text that are not features, if no features are named. */
+static onet_status list_unused(csv_table *t, const onet_read_options *o, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (size_t k = 0; k < t->columns && !o->features && !o->columns && !status; k++) {
+        const csv_column *c = &t->column[k];
+        if (c->kind == CSV_TEXT && c->texts && !(o->group_column && !strcmp(c->name, o->group_column)))
+            status = columns_add_unused(t->columns_of_items, c->name, strlen(c->name), err);
+    }
+    return status;
+}
+
 /* Values that are missing, where none may be. */
 static onet_status check_missing(const csv_table *t, const onet_read_options *o, onet_error *err) {
     const csv_column *first = NULL;
@@ -409,7 +433,7 @@ static onet_status check_missing(const csv_table *t, const onet_read_options *o,
                       "%s:%ld: column `%.100s`: \"%s\" is a missing value%s; %s", t->file,
                       first->missing_line, first->name, first->missing_text, others,
                       o->columns ? "fill it in, or use a model that was trained with missing values"
-                                 : "fill it in, choose what stands for it (mean or indicator), or name other "
+                                 : "fill it in, choose how to replace it (mean or indicator), or name other "
                                    "features");
 }
 
@@ -581,7 +605,8 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     if (status) return status;
     if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
     if ((status = keep_features(t, err)) || (status = classes_expand(t, err)) ||
-        (status = check_missing(t, options, err)) || (status = make_columns(t, options, err)))
+        (status = check_missing(t, options, err)) || (status = make_columns(t, options, err)) ||
+        (status = list_unused(t, options, err)))
         return status;
     if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
     free(t->rank);
@@ -743,7 +768,7 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     }
     sets->context = t->context;
     t->context = NULL;
-    /* Items that lack values get their columns with what stands for these. */
+    /* Items with missing values get columns with the values that replace them. */
     sets->columns = t->columns_of_items;
     t->columns_of_items = NULL;
     sets_taken(sets);

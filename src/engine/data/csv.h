@@ -1,14 +1,51 @@
-/* CSV with a header: one item per row, a column that names its set, one with its rank, perhaps one that marks
- * context items, the others features or text. The rows of a set need not be adjacent, so that a file is read
- * whole before its first set is known. */
+/* Declares the readers and writers of CSV with a header: one item per row, a column that names its set, one
+ * with its rank, perhaps one that marks context items, the others features or text. The rows of a set need
+ * not be adjacent, so a file is read whole before its first set is known. */
 #ifndef DATA_CSV_H
 #define DATA_CSV_H
 
 #include "engine/base/file.h"
 #include "engine/base/names.h"
 #include "engine/data/columns.h"
-#include "engine/data/csv_rows.h"
 #include "engine/data/record.h"
+
+/* ---- Rows and fields (csv_rows.c) -------------------------------------------------------------------- */
+
+/* The rows and fields of separated text (RFC 4180): quotes, doubled quotes, line breaks within quotes, lines
+ * that end in a newline with or without a carriage return. */
+
+typedef struct csv_field {
+    size_t at, length; /* in the row's text, quotes included */
+} csv_field;
+
+typedef struct csv_rows {
+    input *in;
+    char separator; /* between two fields */
+    size_t limit;   /* bytes that a row may take */
+    /* The row that was read last. */
+    const char *text; /* without its line ending */
+    size_t length;
+    long line;        /* where it starts, from 1 */
+    csv_field *field; /* [fields] */
+    size_t fields;
+    bool crlf; /* it ended in carriage return and newline */
+    /* Memory. */
+    char *buffer;
+    size_t from, to, room, field_room;
+    long lines; /* complete lines before buffer[from] */
+    bool ended;
+    char *plain; /* the field that csv_plain gave last */
+    size_t plain_room;
+} csv_rows;
+
+/* Splits a row, text without its line ending. */
+onet_status csv_split(csv_rows *rows, const char *text, size_t length, long line, onet_error *err);
+/* The next row that is not blank; *end when there is none. */
+onet_status csv_next(csv_rows *rows, bool *end, onet_error *err);
+/* The value of a field: no quotes around it, no doubled quotes, and, where it was not quoted, no space around
+ * it. Valid until the next call. */
+onet_status csv_plain(csv_rows *rows, size_t field, const char **text, size_t *length, onet_error *err);
+void csv_rows_free(csv_rows *rows);
 
 typedef enum csv_kind {
     CSV_OPEN, /* a feature or text: what its values are is known at the end */
@@ -34,6 +71,8 @@ typedef struct csv_column {
     size_t missing;
     long missing_line;
     char missing_text[8]; /* what stands there */
+    long rounded_line;    /* where the first whole number is that double rounds; 0: nowhere */
+    char rounded[48];
     /* Columns of text that are features (csv_classes.h). */
     bool classes;  /* by the values that a model knows */
     bool category; /* by the values that are met here: */
@@ -101,7 +140,7 @@ onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
 onet_status csv_kept_row(const csv_table *table, size_t k, csv_rows *rows, onet_error *err);
 
 /* Rows made from records of other formats; all zero but for the names and the separator to begin with. */
-typedef struct csv_maker {
+typedef struct csv_converter {
     const char *set_column, *rank_column;
     char separator;
     bool logprob;
@@ -110,10 +149,10 @@ typedef struct csv_maker {
     int width;
     names extra; /* keys of JSON Lines that are passed through */
     names sets;
-} csv_maker;
+} csv_converter;
 
-onet_status csv_make(output *out, csv_maker *maker, const record *r, const int32_t *order,
-                     const double *logprob, onet_error *err);
-void csv_maker_free(csv_maker *maker);
+onet_status csv_convert(output *out, csv_converter *converter, const record *r, const int32_t *order,
+                        const double *logprob, onet_error *err);
+void csv_converter_free(csv_converter *converter);
 
 #endif

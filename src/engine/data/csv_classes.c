@@ -1,3 +1,5 @@
+/* Turns text columns of CSV into one-hot features (csv_classes.h): collects the values, selects the most
+ * frequent ones, and recognises those that a model was trained with. */
 #include "engine/data/csv_classes.h"
 
 #include <math.h>
@@ -56,30 +58,24 @@ onet_status classes_note(csv_table *t, csv_column *c, const char *text, size_t l
     return ONET_OK;
 }
 
-typedef struct value {
-    const char *text;
-    size_t length, number, times;
-} value;
-
 static int by_times(const void *a, const void *b) {
-    const value *x = a, *y = b;
+    const class_value *x = a, *y = b;
     if (x->times != y->times) return x->times < y->times ? 1 : -1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
 static int by_text(const void *a, const void *b) {
-    const value *x = a, *y = b;
+    const class_value *x = a, *y = b;
     size_t least = x->length < y->length ? x->length : y->length;
     int order = memcmp(x->text, y->text, least);
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* The values of a column that become features, in the order of their texts: [*count], allocated. */
-static value *choose(const csv_column *c, size_t *count) {
-    value *v = array_new(c->values.count, sizeof *v);
+class_value *classes_choose(const csv_column *c, size_t *count) {
+    class_value *v = array_new(c->values.count, sizeof *v);
     if (!v) return NULL;
     for (size_t i = 0; i < c->values.count; i++)
-        v[i] = (value){c->values.text + c->values.at[i], c->values.at[i + 1] - c->values.at[i], i, 0};
+        v[i] = (class_value){c->values.text + c->values.at[i], c->values.at[i + 1] - c->values.at[i], i, 0};
     for (size_t row = 0; row < c->coded; row++)
         if (c->code[row] != SIZE_MAX) v[c->code[row]].times++;
     *count = c->values.count < MOST_CLASSES ? c->values.count : MOST_CLASSES;
@@ -92,7 +88,7 @@ static value *choose(const csv_column *c, size_t *count) {
 static onet_status add_classes(csv_table *t, size_t k, onet_error *err) {
     csv_column *c = &t->column[k];
     size_t count, *class_of = array_new(c->values.count, sizeof *class_of);
-    value *v = choose(c, &count);
+    class_value *v = classes_choose(c, &count);
     bool made = v && class_of &&
                 array_reserve(&t->class, &t->class_room, t->classes + (v ? count : 0), sizeof *t->class);
     for (size_t i = 0; made && i < c->values.count; i++) class_of[i] = SIZE_MAX;

@@ -1,4 +1,5 @@
-/* Columns of text as features: one per value, 1 where the item has it, called COLUMN=VALUE. */
+/* Encodes text columns of CSV as one-hot features: one feature per value, called COLUMN=VALUE, 1 for the
+ * items that have the value and 0 for the others. */
 #ifndef DATA_CSV_CLASSES_H
 #define DATA_CSV_CLASSES_H
 
@@ -6,13 +7,22 @@
 
 enum { MOST_CLASSES = 32 /* values of a column that are features, the most frequent ones */ };
 
+/* A value of a column, its number, and how often it stands there. */
+typedef struct class_value {
+    const char *text;
+    size_t length, number, times;
+} class_value;
+
+/* The values of a column, by `values` and `code` [coded], that become features, in the order of their texts:
+ * [*count], allocated; NULL: out of memory. */
+class_value *classes_choose(const csv_column *c, size_t *count);
 /* Notes the value of the row that is being read. */
 onet_status classes_note(csv_table *t, csv_column *c, const char *text, size_t length, onet_error *err);
 /* After the last row: the features of the values in place of their columns. */
 onet_status classes_expand(csv_table *t, onet_error *err);
 /* Marks a column as the next feature by its value: NAME is COLUMN=VALUE. *found: there is such a column. */
 onet_status classes_name(csv_table *t, const char *name, size_t length, bool *found, onet_error *err);
-/* The features that values of column k of the row that is being read are. */
+/* Sets the features of the values of column k in the row that is being read. */
 void classes_take(csv_table *t, size_t k, const char *text, size_t length);
 
 #endif

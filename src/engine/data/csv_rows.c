@@ -1,5 +1,5 @@
-/* Splits comma-separated text into rows and fields, and writes a field with quotes where it needs them. */
-#include "engine/data/csv_rows.h"
+/* Splits CSV text into rows and fields, and removes the quotes of a field. */
+#include "engine/data/csv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,12 @@
-/* Writes CSV: the rows as they were read, with the columns of the answer, or new rows from sets of another
- * format. */
+/* Writes CSV: the rows as they were read with the columns of the predicted order added, or new rows from sets
+ * of another format. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/number.h"
 #include "engine/data/csv.h"
 #include "engine/data/format.h"
@@ -30,13 +31,18 @@ static onet_status write_kept_field(output *out, const csv_table *t, csv_rows *r
                                     onet_error *err) {
     const char *text = rows->text + rows->field[k].at;
     size_t length = rows->field[k].length;
-    if (separator == t->separator) return output_write(out, text, length, err);
-    onet_status status = csv_plain(rows, k, &text, &length, err);
-    return status || !length ? status : output_csv_field(out, separator, text, length, err);
+    bool same = separator == t->separator;
+    onet_status status = same ? ONET_OK : csv_plain(rows, k, &text, &length, err);
+    if (same)
+        output_write(out, text, length);
+    else if (!status && length)
+        output_csv_field(out, separator, text, length);
+    return status;
 }
 
 static onet_status end_row(output *out, const csv_table *t, onet_error *err) {
-    return output_write(out, t->crlf ? "\r\n" : "\n", t->crlf ? 2 : 1, err);
+    output_put(out, t->crlf ? "\r\n" : "\n");
+    return output_status(out, err);
 }
 
 static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, size_t row, const filling *fill,
@@ -47,15 +53,14 @@ static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, si
         const char *value = NULL;
         if (t->column[k].kind == CSV_RANK) value = rank, rank = NULL;
         if (t->column[k].kind == CSV_LOGPROB) value = logprob, logprob = NULL;
-        if (k) status = output_write(out, &separator, 1, err);
-        if (status) break;
+        if (k) output_write(out, &separator, 1);
         if (value)
-            status = output_write(out, value, strlen(value), err);
+            output_put(out, value);
         else
             status = write_kept_field(out, t, rows, k, separator, err);
     }
-    if (!status && rank) status = output_printf(out, err, "%c%s", separator, rank);
-    if (!status && logprob) status = output_printf(out, err, "%c%s", separator, logprob);
+    if (rank) output_printf(out, "%c%s", separator, rank);
+    if (logprob) output_printf(out, "%c%s", separator, logprob);
     return status ? status : end_row(out, t, err);
 }
 
@@ -66,14 +71,14 @@ static onet_status write_header(output *out, const csv_table *t, csv_rows *rows,
     for (size_t k = 0; k < t->columns && !status; k++) {
         has_rank |= t->column[k].kind == CSV_RANK;
         has_logprob |= t->column[k].kind == CSV_LOGPROB;
-        if (k) status = output_write(out, &separator, 1, err);
-        if (!status) status = write_kept_field(out, t, rows, k, separator, err);
+        if (k) output_write(out, &separator, 1);
+        status = write_kept_field(out, t, rows, k, separator, err);
     }
-    if (!status && ranked && !has_rank) {
-        status = output_write(out, &separator, 1, err);
-        if (!status) status = output_csv_field(out, separator, rank_column, strlen(rank_column), err);
+    if (ranked && !has_rank) {
+        output_write(out, &separator, 1);
+        output_csv_field(out, separator, rank_column, strlen(rank_column));
     }
-    if (!status && logprob && !has_logprob) status = output_printf(out, err, "%clogprob", separator);
+    if (logprob && !has_logprob) output_printf(out, "%clogprob", separator);
     return status ? status : end_row(out, t, err);
 }
 
@@ -119,16 +124,17 @@ static onet_status write_table(output *out, const csv_table *t, const onet_write
 static bool extra_value(const record *r, const member *m, int i, const char **from, const char **to) {
     const char *end = r->text + m->value_end, *p = r->text + m->value;
     if (*p == '[') {
+        json_scan s = scan_of(p, (size_t)(end - p));
+        bool first = scan_take(&s, '[');
         int count = 0;
-        const char *found = NULL, *found_end = NULL;
-        for (p++; *p != ']'; p = jsonl_value_end(p, end)) {
-            while (strchr(" \t\r\n,", *p)) p++;
-            if (*p == ']') break;
-            if (count++ == i) found = p, found_end = jsonl_value_end(p, end);
+        for (s.nan = true; scan_more(&s, ']', &first); count++) {
+            const char *value = s.at;
+            scan_skip(&s, 0);
+            if (count != i) continue;
+            p = value;
+            end = s.at;
         }
-        if (count != r->n || !found) return false;
-        p = found;
-        end = found_end;
+        if (count != r->n) return false;
     }
     *from = p;
     *to = end;
@@ -136,32 +142,27 @@ static bool extra_value(const record *r, const member *m, int i, const char **fr
 }
 
 /* A text in quotes where it looks like a number: that tells it from a feature. */
-static onet_status write_text(output *out, char separator, const char *text, size_t length, onet_error *err) {
+static void write_text(output *out, char separator, const char *text, size_t length) {
     double value;
     const char *from = text, *to = text + length;
     while (from < to && *from == ' ') from++;
     while (from < to && to[-1] == ' ') to--;
     if (from == to || (number_scan(from, to, NUMBER_LOOSE, &value) != to && !number_not_finite(from, to)))
-        return output_csv_field(out, separator, text, length, err);
-    onet_status status = output_write(out, "\"", 1, err);
-    if (!status) status = output_write(out, text, length, err);
-    return status ? status : output_write(out, "\"", 1, err);
+        output_csv_field(out, separator, text, length);
+    else
+        output_printf(out, "\"%.*s\"", (int)length, text);
 }
 
 /* Writes it: strings without their quotes and escapes, null as nothing. */
 static onet_status write_extra(output *out, char separator, const char *from, const char *to,
                                onet_error *err) {
     if (*from == 'n') return ONET_OK;
-    if (*from != '"') return write_text(out, separator, from, (size_t)(to - from), err);
-    char *plain = malloc((size_t)(to - from));
-    if (!plain) return fail_memory(err, "a text");
-    size_t length;
-    const char *where;
-    onet_status status = ONET_OK;
-    if (jsonl_string(from, to, plain, &length, &where))
-        status = write_text(out, separator, plain, length, err);
+    char *plain = *from == '"' ? malloc((size_t)(to - from)) : NULL;
+    if (*from == '"' && !plain) return fail_memory(err, "a text");
+    write_text(out, separator, plain ? plain : from,
+               plain ? json_unquote(from, to, plain) : (size_t)(to - from));
     free(plain);
-    return status;
+    return ONET_OK;
 }
 
 /* What the column of a feature is called: as it was, or x1, x2, ... */
@@ -171,7 +172,7 @@ static const char *feature_name(const record *r, int feature, char made[16]) {
     return name ? name : made;
 }
 
-static bool is_own(const csv_maker *m, const record *r, const member *key, int width) {
+static bool is_own(const csv_converter *m, const record *r, const member *key, int width) {
     static const char *const own[] = {"items", "order", "logprob", "steps",  "top",  "step_logprob",
                                       "first", "last",  "prefix",  "before", "next", "context"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -183,7 +184,7 @@ static bool is_own(const csv_maker *m, const record *r, const member *key, int w
 }
 
 /* A feature must not have the name of a column that is not a feature: it would not be read back. */
-static onet_status check_names(const csv_maker *m, const record *r, onet_error *err) {
+static onet_status check_names(const csv_converter *m, const record *r, onet_error *err) {
     const char *const taken[] = {m->set_column, m->rank_column, "context", "logprob"};
     for (int j = 0; j < r->width; j++)
         for (size_t k = 0; onet_record_feature(r, j) && k < sizeof taken / sizeof *taken; k++)
@@ -192,47 +193,47 @@ static onet_status check_names(const csv_maker *m, const record *r, onet_error *
                                   k == 0   ? "onet_write_options.set_column"
                                   : k == 1 ? "onet_write_options.rank_column"
                                            : "",
-                                  "the feature `%.100s` has the name of the column that CSV has for %s; %s",
-                                  taken[k],
+                                  "the feature `%.100s` has the name of the CSV column for %s; %s", taken[k],
                                   k == 0   ? "the sets"
                                   : k == 1 ? "the ranks"
                                   : k == 2 ? "context items"
                                            : "probabilities",
-                                  k < 2 ? "name that one otherwise" : "rename the feature, or use jsonl");
+                                  k < 2 ? "give that column another name"
+                                        : "rename the feature, or use jsonl");
     return ONET_OK;
 }
 
-static onet_status start(output *out, csv_maker *m, const record *r, bool ranked, onet_error *err) {
+static onet_status start(output *out, csv_converter *m, const record *r, bool ranked, onet_error *err) {
     onet_status named = check_names(m, r, err);
     if (named) return named;
     m->started = true;
     m->ranked = ranked;
     m->context = r->context && !ranked; /* ranks say it, where there are some */
     m->width = r->width;
-    onet_status status = output_csv_field(out, m->separator, m->set_column, strlen(m->set_column), err);
-    for (int j = 0; j < r->width && !status; j++) {
+    output_csv_field(out, m->separator, m->set_column, strlen(m->set_column));
+    for (int j = 0; j < r->width; j++) {
         char made[16];
         const char *name = feature_name(r, j, made);
-        status = output_write(out, &m->separator, 1, err);
-        if (!status) status = output_csv_field(out, m->separator, name, strlen(name), err);
+        output_write(out, &m->separator, 1);
+        output_csv_field(out, m->separator, name, strlen(name));
     }
-    for (int k = 0; k < r->members && !status; k++) {
+    for (int k = 0; k < r->members; k++) {
         const member *key = &r->member[k];
         const char *from, *to;
         size_t number, length = key->name_end - key->name;
         if (is_own(m, r, key, r->width) || !extra_value(r, key, 0, &from, &to)) continue;
         if (!names_add(&m->extra, r->keys + key->name, length, &number)) return fail_memory(err, "a header");
-        status = output_write(out, &m->separator, 1, err);
-        if (!status) status = output_csv_field(out, m->separator, r->keys + key->name, length, err);
+        output_write(out, &m->separator, 1);
+        output_csv_field(out, m->separator, r->keys + key->name, length);
     }
-    if (!status && ranked) {
-        status = output_write(out, &m->separator, 1, err);
-        if (!status)
-            status = output_csv_field(out, m->separator, m->rank_column, strlen(m->rank_column), err);
+    if (ranked) {
+        output_write(out, &m->separator, 1);
+        output_csv_field(out, m->separator, m->rank_column, strlen(m->rank_column));
     }
-    if (!status && m->context) status = output_printf(out, err, "%ccontext", m->separator);
-    if (!status && m->logprob) status = output_printf(out, err, "%clogprob", m->separator);
-    return status ? status : output_write(out, "\n", 1, err);
+    if (m->context) output_printf(out, "%ccontext", m->separator);
+    if (m->logprob) output_printf(out, "%clogprob", m->separator);
+    output_put(out, "\n");
+    return output_status(out, err);
 }
 
 /* The member with that name, or NULL. */
@@ -245,17 +246,17 @@ static const member *find_member(const record *r, const char *name, size_t lengt
 }
 
 /* The set's name: what its own key says, where it has one that is text or a number, else its number. */
-static onet_status name_set(csv_maker *m, const record *r, size_t *name, onet_error *err) {
+static onet_status name_set(csv_converter *m, const record *r, size_t *name, onet_error *err) {
     const member *key = find_member(r, m->set_column, strlen(m->set_column));
     char number[32], *plain = NULL;
-    const char *text = number, *where;
+    const char *text = number;
     size_t length = (size_t)snprintf(number, sizeof number, "%zu", m->sets.count), before = m->sets.count;
     if (key && !strchr("[{nft", r->text[key->value])) {
         text = r->text + key->value;
         length = key->value_end - key->value;
         if (*text == '"') {
             if (!(plain = malloc(length))) return fail_memory(err, "a set's name");
-            jsonl_string(text, r->text + key->value_end, plain, &length, &where);
+            length = json_unquote(text, r->text + key->value_end, plain);
             text = plain;
         }
     }
@@ -270,39 +271,38 @@ static onet_status name_set(csv_maker *m, const record *r, size_t *name, onet_er
     return ONET_OK;
 }
 
-static onet_status make_row(output *out, const csv_maker *m, const record *r, size_t name, int i, int rank,
-                            const double *logprob, onet_error *err) {
+static onet_status make_row(output *out, const csv_converter *m, const record *r, size_t name, int i,
+                            int rank, const double *logprob, onet_error *err) {
     char number[NUMBER_TEXT];
     size_t at = m->sets.at[name];
-    onet_status status =
-        output_csv_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at, err);
-    for (int j = 0; j < r->width && !status; j++) {
+    onet_status status = ONET_OK;
+    output_csv_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at);
+    for (int j = 0; j < r->width; j++) {
         size_t value = (size_t)i * (size_t)r->width + (size_t)j;
         number[0] = '\0'; /* where the value is missing */
         if (!isnan(r->items[value])) record_number(r, value, number);
-        status = output_printf(out, err, "%c%s", m->separator, number);
+        output_printf(out, "%c%s", m->separator, number);
     }
     for (size_t k = 0; k < m->extra.count && !status; k++) {
         const char *from, *to;
         const member *key =
             find_member(r, m->extra.text + m->extra.at[k], m->extra.at[k + 1] - m->extra.at[k]);
-        status = output_write(out, &m->separator, 1, err);
-        if (!status && key && extra_value(r, key, i, &from, &to))
-            status = write_extra(out, m->separator, from, to, err);
+        output_write(out, &m->separator, 1);
+        if (key && extra_value(r, key, i, &from, &to)) status = write_extra(out, m->separator, from, to, err);
     }
-    if (!status && m->ranked && rank >= 0) status = output_printf(out, err, "%c%d", m->separator, rank);
-    if (!status && m->ranked && rank < 0) status = output_write(out, &m->separator, 1, err);
-    if (!status && m->context)
-        status = output_printf(out, err, "%c%d", m->separator, r->context && r->context[i]);
-    if (!status && m->logprob) {
+    if (m->ranked) output_write(out, &m->separator, 1);
+    if (m->ranked && rank >= 0) output_printf(out, "%d", rank);
+    if (m->context) output_printf(out, "%c%d", m->separator, r->context && r->context[i]);
+    if (m->logprob) {
         if (logprob) number_text_double(number, *logprob);
-        status = output_printf(out, err, "%c%s", m->separator, logprob ? number : "");
+        output_printf(out, "%c%s", m->separator, logprob ? number : "");
     }
-    return status ? status : output_write(out, "\n", 1, err);
+    output_put(out, "\n");
+    return status ? status : output_status(out, err);
 }
 
-onet_status csv_make(output *out, csv_maker *m, const record *r, const int32_t *order, const double *logprob,
-                     onet_error *err) {
+onet_status csv_convert(output *out, csv_converter *m, const record *r, const int32_t *order,
+                        const double *logprob, onet_error *err) {
     size_t name;
     onet_status status = ONET_OK;
     if (!m->started) status = start(out, m, r, order != NULL, err);
@@ -323,7 +323,7 @@ onet_status csv_make(output *out, csv_maker *m, const record *r, const int32_t *
     return status;
 }
 
-void csv_maker_free(csv_maker *m) {
+void csv_converter_free(csv_converter *m) {
     names_free(&m->extra);
     names_free(&m->sets);
 }
@@ -370,10 +370,10 @@ static onet_status read_table(csv_table **table, input *in, const onet_read_opti
 typedef struct csv_writing {
     /* From CSV: the answers of this input, until all are there. */
     const csv_table *table;
-    int32_t *order;  /* [rows] */
-    double *logprob; /* [sets] or NULL */
-    char *header;    /* that was written */
-    csv_maker maker; /* from other formats */
+    int32_t *order;          /* [rows] */
+    double *logprob;         /* [sets] or NULL */
+    char *header;            /* that was written */
+    csv_converter converter; /* from other formats */
 } csv_writing;
 
 static onet_status keep_answer(csv_writing *w, const record *r, const int32_t *order, const double *logprob,
@@ -400,11 +400,11 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     /* The ranks of an order that is only scored stay as they were written. */
     if (r->table && r->table->kept)
         return keep_answer(w, r, options->score ? NULL : order, logprob, options->logprob, err);
-    w->maker.separator = options->delimiter ? (char)options->delimiter : ',';
-    w->maker.set_column = options->set_column;
-    w->maker.rank_column = options->rank_column;
-    w->maker.logprob = options->logprob;
-    return csv_make(out, &w->maker, r, order, logprob, err);
+    w->converter.separator = options->delimiter ? (char)options->delimiter : ',';
+    w->converter.set_column = options->set_column;
+    w->converter.rank_column = options->rank_column;
+    w->converter.logprob = options->logprob;
+    return csv_convert(out, &w->converter, r, order, logprob, err);
 }
 
 /* A second file with the same header continues the same table. */
@@ -435,7 +435,7 @@ static onet_status end(output *out, void *state, const onet_write_options *optio
 static void stop(void *state) {
     csv_writing *w = state;
     if (!w) return;
-    csv_maker_free(&w->maker);
+    csv_converter_free(&w->converter);
     free(w->order);
     free(w->logprob);
     free(w->header);

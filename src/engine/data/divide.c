@@ -1,4 +1,5 @@
-/* Divides sets at random; equal ones and those of one group stay together. */
+/* Splits sets at random into training and validation sets or into parts; equal sets and those of one group
+ * stay together. */
 #include "engine/data/divide.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Sets that must not be divided between training and validation, and random divisions that keep to that. */
+/* Finds sets that must stay together when data are split for training and validation (equal sets, sets of one
+ * group), and splits the data at random without separating them. */
 #ifndef DATA_DIVIDE_H
 #define DATA_DIVIDE_H
 

@@ -1,3 +1,5 @@
+/* Decides for which features float32 loses too much precision, and drops the double values of sets where none
+ * does (exact.h). */
 #include "engine/data/exact.h"
 
 #include <math.h>
@@ -5,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/number.h"
 #include "engine/data/sets.h"
 
 /* Rounding errors above this share of the deviation blur a feature. */
@@ -31,11 +34,6 @@ bool exact_blurred(const onet_sets *sets, size_t j) {
     return error > sqrt(square / items) * BLURRED;
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 bool exact_collide(const onet_sets *sets, size_t j, double *scratch) {
     for (size_t s = 0; sets->exact && s < sets->count; s++) {
         size_t n = 0;
@@ -43,7 +41,7 @@ bool exact_collide(const onet_sets *sets, size_t j, double *scratch) {
             double x = sets_value(sets, i, j);
             if (!isnan(x)) scratch[n++] = x;
         }
-        qsort(scratch, n, sizeof *scratch, compare);
+        qsort(scratch, n, sizeof *scratch, number_ascending);
         for (size_t i = 1; i < n; i++)
             if (scratch[i] != scratch[i - 1] && (float)scratch[i] == (float)scratch[i - 1]) return true;
     }
@@ -60,7 +58,7 @@ size_t sets_largest(const onet_sets *sets) {
 onet_status exact_settle(onet_sets *sets, onet_error *err) {
     if (!sets->exact) return ONET_OK;
     double *scratch = array_new(sets_largest(sets), sizeof *scratch);
-    if (!scratch) return fail_memory(err, "a look at the features");
+    if (!scratch) return fail_memory(err, "checking the features");
     bool needed = false;
     for (size_t j = 0; j < (size_t)sets->width && !needed; j++)
         needed = exact_blurred(sets, j) || exact_collide(sets, j, scratch);

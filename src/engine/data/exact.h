@@ -1,4 +1,5 @@
-/* Values in double beside those in float32, for features that float32 would blur. */
+/* Keeps the values of sets in double beside float32 where a feature needs it, and finds the features that do:
+ * those that float32 rounds so much that distinct values blur. */
 #ifndef DATA_EXACT_H
 #define DATA_EXACT_H
 

@@ -1,4 +1,5 @@
-/* The table of data formats, and how a format is found: by its name, by a file name, by its first bytes. */
+/* Lists the data formats, and finds a format by its name, by the ending of a file name, or by a file's first
+ * bytes. */
 #include "engine/data/format.h"
 
 #include <stdio.h>
@@ -134,6 +135,7 @@ onet_status format_must_hold(const data_format *f, unsigned needs, onet_status o
         {HOLDS_SCORE, "the scores of orders"},
         {HOLDS_ERRORS, "errors in place of answers"},
         {HOLDS_MISSING, "missing values"},
+        {HOLDS_PAIRS, "relations between items"},
     };
     unsigned missing = needs & ~f->holds;
     if (!missing) return ONET_OK;

@@ -1,6 +1,6 @@
-/* The data formats. Each is one struct, in the file that reads and writes it, and one line of data_formats:
- * its name, how to recognise it, what it can hold, how it is read and written. The options of the commands,
- * their help, and the checks come from there. */
+/* Describes the data formats. Each is one struct, in the file that reads and writes it, and one line of
+ * data_formats: its name, how to recognise it, what it can hold, how it is read and written. The options of
+ * the commands, their help, and the checks come from there. */
 #ifndef DATA_FORMAT_H
 #define DATA_FORMAT_H
 
@@ -22,14 +22,15 @@ typedef enum format_part {
     HOLDS_SEVERAL = 64,    /* of an answer: several orders */
     HOLDS_SCORE = 128,     /* the log-probability of a set's own order */
     HOLDS_ERRORS = 256,    /* what was wrong with a set, in place of its answer */
-    HOLDS_MISSING = 512    /* features without a value */
+    HOLDS_MISSING = 512,   /* features without a value */
+    HOLDS_PAIRS = 1024     /* relations between items */
 } format_part;
 
 typedef struct data_format {
     onet_format format;
     const char *name;
     const char *help;       /* what it is, in a few words */
-    const char *endings[4]; /* of file names that tell it, the usual one first */
+    const char *endings[4]; /* endings of file names, the default first */
     unsigned holds;         /* of format_part */
     /* Whether a file that begins so is of this format. data: its first line at least, or a good piece of it.
      */
@@ -63,17 +64,46 @@ const data_format *format_find(onet_format format);
 const data_format *format_of_name(const char *path);
 /* The format that a file's first bytes tell; NULL when they do not. */
 const data_format *format_of_bytes(const char *data, size_t size);
-/* The format of a file to be written: `format`, or where that is AUTO what the path's name tells. ONET_USAGE
- * when there is none. */
+/* The format of a file to be written: `format`, or if that is AUTO the one of the path's ending. ONET_USAGE
+ * if there is none. */
 onet_status format_to_write(const char *path, onet_format format, const data_format **found, onet_error *err);
 
-/* The status given, with the formats that can, where this one cannot hold all that it needs to (of
- * format_part). */
+/* If the format cannot hold all of `needs` (of format_part): `otherwise`, with a sentence that names the
+ * formats that can. */
 onet_status format_must_hold(const data_format *format, unsigned needs, onet_status otherwise,
                              onet_error *err);
 
 /* The first line of a text, or as much of it as is there, without a byte-order mark and blanks before it;
  * false when there is none or a NUL byte shows that it is not text. *whole: its end is there. */
 bool format_first_line(const char *data, size_t size, const char **line, const char **end, bool *whole);
+
+/* ---- npz.c ------------------------------------------------------------------------------------------- */
+
+/* NumPy's .npz: a zip of items.npy [sets, n, width] and, where they are known, order.npy and context.npy
+ * [sets, n]; sets of several sizes one behind the other, with sizes.npy [sets]. docs/formats.md has all that
+ * is read. */
+
+onet_status npz_read(onet_sets **sets, input *in, onet_error *err);
+/* ONET_BAD for words and constraints, which the format cannot hold, nor `made`. */
+onet_status npz_write(const onet_sets *sets, const char *path, const char *made, onet_error *err);
+
+/* ---- sets_binary.c ----------------------------------------------------------------------------------- */
+
+/* The project's own binary form of sets: a safetensors file with sizes (I32 [sets]), items (F32 [items,
+ * width]) or word (I32 [items]) with words.text and words.vectors, and order (I32 [items]) where it is known.
+ * Mixed sizes, no parsing of numbers. */
+
+onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err);
+/* made: how, for the metadata; NULL: nothing is said. */
+onet_status sets_binary_write(const onet_sets *sets, const char *path, const char *made, onet_error *err);
+
+/* ---- text.c ------------------------------------------------------------------------------------------ */
+
+/* Plain text: one bag of words per line, separated by spaces. In training data, the right order is that of
+ * the line. */
+
+onet_status text_parse(record *r, const char *name, onet_error *err);
+/* Writes the words in this order. */
+onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err);
 
 #endif

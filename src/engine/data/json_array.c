@@ -1,10 +1,11 @@
-/* Reads an array of JSON object by object, as its lines come. */
+/* Reads a JSON array of sets object by object, as its lines arrive. */
 #include "engine/data/json_array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/memory.h"
 
 static bool is_space(char c) {
@@ -83,26 +84,18 @@ static onet_status add(json_array *a, const char *from, const char *to, onet_err
 
 /* The object at a->at: up to the bracket that closes it. Errors inside it are found when it is parsed. */
 static onet_status take_object(json_array *a, input *in, size_t limit, onet_error *err) {
-    long depth = 0;
-    bool quoted = false, more = true;
+    json_extent object = {0};
+    bool more = true;
     a->length = 0;
     a->begins = a->line;
     for (;;) {
-        const char *from = a->at, *p = from;
-        for (; p < a->end; p++) {
-            if (quoted && *p == '\\' && p + 1 < a->end)
-                p++;
-            else if (*p == '"')
-                quoted = !quoted;
-            else if (!quoted) {
-                depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
-                if (!depth) break;
-            }
-        }
-        bool closed = p < a->end;
-        a->at = closed ? p + 1 : p;
+        const char *from = a->at;
+        a->at = json_extent_end(&object, from, a->end);
+        if (object.quoted)
+            return fail(err, ONET_BAD, "%s:%ld: not valid JSON: expected %s", input_name(in), a->line,
+                        a->at < a->end ? "no control character in a string" : "the string's closing quote");
         onet_status status = add(a, from, a->at, err);
-        if (status || closed) return status;
+        if (status || !object.depth) return status;
         if (a->length > limit)
             return fail(err, ONET_BAD, "%s:%ld: a set is longer than %zu bytes; look for an unclosed bracket",
                         input_name(in), a->begins, limit);
@@ -134,7 +127,7 @@ onet_status json_array_next(json_array *a, input *in, size_t limit, bool *end, o
     return fail(
         err, ONET_BAD,
         "%s:%ld: an array of arrays or numbers; write [{\"items\": [[0.1, 0.2], [0.3, 0.4]]}, ...], or one "
-        "such object a line",
+        "such object per line",
         input_name(in), a->line);
 }
 

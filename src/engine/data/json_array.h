@@ -1,5 +1,5 @@
-/* Sets in an array of JSON, [{"items": ...}, ...], over any number of lines: one object after the other, as a
- * line. */
+/* Reads sets from a JSON array, [{"items": ...}, ...], over any number of lines: returns one object after the
+ * other, as if it were a line of JSON Lines. */
 #ifndef DATA_JSON_ARRAY_H
 #define DATA_JSON_ARRAY_H
 

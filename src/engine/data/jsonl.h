@@ -1,4 +1,5 @@
-/* JSON Lines: {"items": [[0.1, 0.2], [0.3, 0.4]], "order": [1, 0]}, one set per line.
+/* Declares the reader and writer of JSON Lines: {"items": [[0.1, 0.2], [0.3, 0.4]], "order": [1, 0]}, one set
+ * per line.
  *
  * A set's line is read in one pass over its text, and an answer is put into that text: the user's other keys,
  * spacing and digits come back as they were, which a tree of values could not give. */
@@ -21,14 +22,6 @@ onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet
 
 /* Whether that is the member's key. */
 bool jsonl_is(const record *r, const member *m, const char *name);
-
-/* Takes the string at text (its opening quote) without its escapes into `to`, which needs no more room than
- * the string takes. Gives the first character after the closing quote, or NULL with *where at what is wrong
- * with it. to may be NULL. */
-const char *jsonl_string(const char *text, const char *end, char *to, size_t *length, const char **where);
-
-/* The first character after the value at text, which is known to be valid. */
-const char *jsonl_value_end(const char *text, const char *end);
 
 /* ---- Writing (jsonl_write.c) ------------------------------------------------------------------------- */
 

@@ -1,48 +1,31 @@
-/* Items that are JSON objects, {"height": 1.71, "age": 36}: the features are taken by their keys. */
+/* Reads items of JSON Lines that are objects, {"height": 1.71, "age": 36}: the features are found by their
+ * keys. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
-#include "engine/base/number.h"
 #include "engine/data/columns.h"
 #include "engine/data/jsonl.h"
+#include "engine/data/jsonl_texts.h"
 #include "engine/data/sets.h"
 #include "engine/data/text_value.h"
 
-/* The text is valid JSON: an array of items. */
 typedef struct walk {
-    const char *at, *end;
+    json_scan j; /* valid: an array of items */
     record *r;
     const char *name; /* of the file */
     onet_error *err;
 } walk;
 
-static void skip_space(walk *w) {
-    while (w->at < w->end && strchr(" \t\r\n", *w->at)) w->at++;
-}
-
-/* Behind the opening bracket or a value: whether another one follows, which is then at w->at. */
-static bool more(walk *w, char close) {
-    skip_space(w);
-    if (*w->at == ',') w->at++;
-    skip_space(w);
-    if (*w->at != close) return true;
-    w->at++;
-    return false;
-}
-
-/* The key at w->at into r->letters; w->at then is its value. */
+/* The key that comes next into r->letters; its value then comes next. */
 static size_t take_key(walk *w) {
     size_t length = 0;
-    const char *where;
-    w->at = jsonl_string(w->at, w->end, w->r->letters, &length, &where);
-    skip_space(w);
-    w->at++; /* the colon */
-    skip_space(w);
+    scan_key(&w->j, w->r->letters, &length);
     return length;
 }
 
@@ -50,14 +33,15 @@ typedef enum value_kind { VALUE_NUMBER, VALUE_MISSING, VALUE_TEXT } value_kind;
 
 /* Takes a value: a number, true and false being 1 and 0; nothing; or something else. */
 static value_kind take_value(walk *w, double *value) {
-    const char *from = w->at, *end = jsonl_value_end(from, w->end);
-    w->at = end;
+    const char *from = w->j.at;
     *value = NAN;
+    if (scan_number(&w->j, value)) return VALUE_NUMBER;
+    scan_skip(&w->j, 0);
     if (*from == 'n' || *from == 'N') return VALUE_MISSING;
     if (*from == 't' || *from == 'f') *value = *from == 't';
     if (*from == 't' || *from == 'f') return VALUE_NUMBER;
-    if (*from == '"') return missing_text(from + 1, (size_t)(end - from) - 2) ? VALUE_MISSING : VALUE_TEXT;
-    return number_scan(from, end, NUMBER_JSON, value) == end ? VALUE_NUMBER : VALUE_TEXT;
+    if (*from != '"') return VALUE_TEXT;
+    return missing_text(from + 1, (size_t)(w->j.at - from) - 2) ? VALUE_MISSING : VALUE_TEXT;
 }
 
 static onet_status bad(const walk *w, const char *key, size_t length, const char *sentence) {
@@ -85,9 +69,10 @@ typedef struct key_values {
 } key_values;
 
 static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *room) {
-    for (w->r->n = 0, w->at++; more(w, ']'); w->r->n++) {
-        if (*w->at != '{') return not_an_object(w);
-        for (w->at++; more(w, '}');) {
+    bool first = scan_take(&w->j, '[');
+    for (w->r->n = 0; scan_more(&w->j, ']', &first); w->r->n++) {
+        if (!scan_take(&w->j, '{')) return not_an_object(w);
+        for (bool begin = true; scan_more(&w->j, '}', &begin);) {
             size_t length = take_key(w), before = keys->count, k;
             double value;
             if (!names_add(keys, w->r->letters, length, &k) ||
@@ -127,6 +112,10 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
             fail(w->err, ONET_BAD, "%s:%ld: field `items`: %zu keys with numbers; from 1 to %d are possible",
                  w->name, w->r->line, width, MAX_WIDTH);
     if (!status) status = onet_columns_new(columns, (int)width, name, NULL, NULL, w->err);
+    for (size_t k = 0; k < keys.count && !status; k++)
+        if (seen[k].texts)
+            status =
+                columns_add_unused(*columns, keys.text + keys.at[k], keys.at[k + 1] - keys.at[k], w->err);
     names_free(&keys);
     free(seen);
     free(text);
@@ -136,7 +125,7 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
 
 /* ---- Their values ------------------------------------------------------------------------------------ */
 
-/* The number of a feature by its name, which mostly is the one after `near`; -1: it is none. */
+/* The number of a feature by its name, which mostly is the one after `near`; -1: no feature has it. */
 static int find_feature(const onet_columns *c, const char *key, size_t length, int near) {
     for (int i = 0; i < c->width; i++) {
         int j = (near + 1 + i) % c->width;
@@ -145,37 +134,75 @@ static int find_feature(const onet_columns *c, const char *key, size_t length, i
     return -1;
 }
 
+/* The value that stands from `from` to w->j.at: a text without its quotes and escapes, behind the key, of
+ * `length`, in w->r->letters; others as they are. */
+static const char *value_text(const walk *w, size_t length, const char *from, size_t *size) {
+    char *plain = w->r->letters + length;
+    *size = (size_t)(w->j.at - from);
+    if (*from != '"') return from;
+    *size = json_unquote(from, w->j.at, plain);
+    return plain;
+}
+
 /* Features COLUMN=VALUE, of the key in w->r->letters [length], which is the column: 1 where the value that
- * stands from `from` to w->at is the text. False: there are none. */
+ * stands from `from` to w->j.at is the text. False: there are none. */
 static bool take_classes(const walk *w, const onet_columns *c, size_t length, const char *from, double *row,
                          uint8_t *have) {
     const char *key = w->r->letters;
     bool some = false;
-    size_t size = (size_t)(w->at - from);
-    bool text = size >= 2 && *from == '"';
+    size_t size;
+    const char *text = value_text(w, length, from, &size);
     for (int j = 0; j < c->width; j++) {
         const char *name = c->name[j];
         if (strncmp(name, key, length) != 0 || name[length] != '=') continue;
         name += length + 1;
-        row[j] = strlen(name) == size - (text ? 2 : 0) && !memcmp(name, from + text, strlen(name));
-        have[j] = 3;
+        row[j] = strlen(name) == size && !memcmp(name, text, size);
+        have[j] = 7;
         some = true;
     }
     return some;
 }
 
+/* A text under the key in w->r->letters [length], feature j of `width`, or a number: a feature is one or the
+ * other. */
+static onet_status take_text(walk *w, int j, int width, size_t length, const char *from, value_kind *kind,
+                             double *value) {
+    jsonl_texts *t = w->r->texts;
+    const char *key = w->r->letters;
+    if (!t || *kind == VALUE_MISSING) return ONET_OK;
+    if (!t->value) {
+        t->value = array_new((size_t)width, sizeof *t->value);
+        t->number = array_new((size_t)width, sizeof *t->number);
+        if (!t->value || !t->number) return fail_memory(w->err, "the texts of the items");
+        t->width = width;
+    }
+    if (*kind == VALUE_NUMBER) t->number[j] = true;
+    if (*kind == VALUE_TEXT && *from == '"') {
+        size_t size, number;
+        const char *text = value_text(w, length, from, &size);
+        if (!names_add(&t->value[j], text, size, &number))
+            return fail_memory(w->err, "the texts of the items");
+        *kind = VALUE_NUMBER;
+        *value = (double)number;
+    }
+    return t->number[j] && t->value[j].count
+               ? bad(w, key, length, "a number in some items and a text in others; correct it")
+               : ONET_OK;
+}
+
 /* The features of an object, behind its bracket, to row [width]; have [width] is set where it has one. */
 static onet_status take_item(walk *w, const onet_columns *c, bool found_here, double *row, uint8_t *have) {
-    for (int j = 0, near = -1; more(w, '}'); near = j >= 0 ? j : near) {
+    bool first = true;
+    for (int j = 0, near = -1; scan_more(&w->j, '}', &first); near = j >= 0 ? j : near) {
         size_t length = take_key(w);
         const char *key = w->r->letters;
         double value;
-        const char *from = w->at;
+        const char *from = w->j.at;
         value_kind kind = take_value(w, &value);
         j = find_feature(c, key, length, near);
         if (j < 0 && take_classes(w, c, length, from, row, have)) continue;
         if (j >= 0 && kind == VALUE_TEXT && *from == '"' &&
-            text_value(from + 1, (size_t)(w->at - from) - 2, &value))
+            text_value(from + 1, (size_t)(w->j.at - from) - 2, &value))
             kind = VALUE_NUMBER;
         if (j < 0 && found_here && kind == VALUE_NUMBER)
             return bad_feature(w, key, length,
@@ -183,10 +210,13 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
                                "name the features");
         if (j < 0) continue;
         if (have[j] & 1) return bad(w, key, length, "stands there twice; keep one of them");
+        onet_status status = take_text(w, j, c->width, length, from, &kind, &value);
+        if (status) return status;
         if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature is one");
         float nearest;
         if (kind == VALUE_NUMBER && !number_to_float(value, &nearest))
             return bad(w, key, length, "out of range; features are 32-bit, at most 3.4e38 in size");
+        if (number_is_rounded(from, w->j.at, value)) return bad(w, key, length, NUMBER_ROUNDED);
         row[j] = value; /* NaN where it is missing */
         have[j] = 3;
     }
@@ -194,23 +224,25 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
 }
 
 /* A key that an item lacks is a missing value; one that all items of the set lack, a column that is not
- * there. have [width]: bit 0: this item has it; bit 1: some item of the set has. */
+ * there. have [width]: bit 0: this item has it; bit 1: some item of the set has; bit 2: it is a text's. */
 static onet_status take_items(walk *w, const onet_columns *c, bool found_here, uint8_t *have) {
     record *r = w->r;
     size_t width = (size_t)c->width;
     onet_status status = ONET_OK;
-    for (r->n = 0, w->at++; more(w, ']') && !status; r->n++) {
-        if (*w->at != '{') return not_an_object(w);
+    bool first = scan_take(&w->j, '[');
+    for (r->n = 0; !status && scan_more(&w->j, ']', &first); r->n++) {
+        if (!scan_take(&w->j, '{')) return not_an_object(w);
         if (!array_reserve(&r->item_store, &r->item_room, ((size_t)r->n + 1) * width, sizeof *r->item_store))
             return fail_memory(w->err, "a set's items");
         double *row = r->item_store + (size_t)r->n * width;
         for (size_t j = 0; j < width; j++) {
             row[j] = NAN;
-            have[j] &= 2;
+            have[j] &= 6;
         }
-        w->at++;
         status = take_item(w, c, found_here, row, have);
     }
+    for (size_t i = 0; i < (size_t)r->n * width && !status; i++) /* no text: none of those that are known */
+        if (have[i % width] & 4 && isnan(r->item_store[i])) r->item_store[i] = 0;
     for (size_t j = 0; j < width && !status; j++)
         if (!have[j])
             status =
@@ -225,14 +257,18 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
 
 onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet_read_options *options,
                         const char *name, onet_error *err) {
-    walk w = {from, end, r, name, err};
+    walk w = {scan_of(from, (size_t)(end - from)), r, name, err};
     const onet_columns *given = options ? options->columns : NULL;
     const char *list = options ? options->features : NULL;
     onet_columns *own = NULL;
     onet_status status = ONET_OK;
+    w.j.nan = true;
     if (!array_reserve(&r->letters, &r->letter_room, r->length + 1, 1))
         return fail_memory(err, "the keys of the items");
-    if (list && !r->found_here)
+    bool classes = false;
+    for (int j = 0; given && given->name && j < given->width; j++)
+        classes |= strchr(given->name[j], '=') != NULL;
+    if (list && !r->found_here && !classes)
         status = columns_of_list(&own, list, err);
     else if (!given || !given->name)
         status = find_columns(&w, &own);
@@ -244,7 +280,7 @@ onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet
                             name, r->line, own->width, given->width);
     uint8_t *have = status ? NULL : array_new((size_t)columns->width, 1);
     if (!status && !have) status = fail_memory(err, "the keys of the items");
-    w.at = from;
+    w.j.at = from;
     if (!status) status = take_items(&w, columns, r->found_here && !list, have);
     free(have);
     onet_columns_free(r->own_columns);

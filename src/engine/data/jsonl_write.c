@@ -1,4 +1,5 @@
-/* Writes JSON Lines: an answer into the line as it was read, or a new line from a set of another format. */
+/* Writes JSON Lines: the predicted order into the line as it was read, or a new line from a set of another
+ * format. */
 #include <math.h>
 #include <string.h>
 
@@ -10,78 +11,73 @@
 #include "engine/data/json_array.h"
 #include "engine/data/jsonl.h"
 
-static onet_status put(output *out, const char *text, onet_error *err) {
-    return output_write(out, text, strlen(text), err);
-}
-
 /* Writes text as a JSON string. */
-static onet_status write_string(output *out, const char *text, size_t length, onet_error *err) {
-    onet_status status = put(out, "\"", err);
+static void write_string(output *out, const char *text, size_t length) {
     size_t from = 0;
-    for (size_t i = 0; i < length && !status; i++) {
+    output_put(out, "\"");
+    for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         if (c >= 0x20 && c != '"' && c != '\\') continue;
-        status = output_write(out, text + from, i - from, err);
-        if (!status) status = output_printf(out, err, c < 0x20 ? "\\u%04x" : "\\%c", c);
+        output_write(out, text + from, i - from);
+        output_printf(out, c < 0x20 ? "\\u%04x" : "\\%c", c);
         from = i + 1;
     }
-    if (!status) status = output_write(out, text + from, length - from, err);
-    return status ? status : put(out, "\"", err);
+    output_write(out, text + from, length - from);
+    output_put(out, "\"");
 }
 
-static onet_status write_order(output *out, const int32_t *order, int length, onet_error *err) {
-    onet_status status = put(out, "[", err);
-    for (int t = 0; t < length && !status; t++) {
+static void write_order(output *out, const int32_t *order, int length) {
+    output_put(out, "[");
+    for (int t = 0; t < length; t++) {
         char text[NUMBER_TEXT];
-        if (t) status = put(out, ", ", err);
-        if (!status) status = output_write(out, text, number_text_int(text, order[t]), err);
+        if (t) output_put(out, ", ");
+        output_write(out, text, number_text_int(text, order[t]));
     }
-    return status ? status : put(out, "]", err);
+    output_put(out, "]");
 }
 
 /* null for what JSON has no number for. */
-static onet_status write_number(output *out, double value, onet_error *err) {
-    char text[NUMBER_TEXT];
-    if (!isfinite(value)) return put(out, "null", err);
-    return output_write(out, text, number_text_double(text, value), err);
+static void write_number(output *out, double value) {
+    char text[NUMBER_TEXT] = "null";
+    if (isfinite(value)) number_text_double(text, value);
+    output_put(out, text);
 }
 
-static onet_status write_numbers(output *out, const double *value, int length, onet_error *err) {
-    onet_status status = put(out, "[", err);
-    for (int t = 0; t < length && !status; t++) {
-        if (t) status = put(out, ", ", err);
-        if (!status) status = write_number(out, value[t], err);
+static void write_numbers(output *out, const double *value, int length) {
+    output_put(out, "[");
+    for (int t = 0; t < length; t++) {
+        if (t) output_put(out, ", ");
+        write_number(out, value[t]);
     }
-    return status ? status : put(out, "]", err);
+    output_put(out, "]");
 }
 
-static onet_status write_steps(output *out, const float *step, int length, onet_error *err) {
-    onet_status status = put(out, "[", err);
-    for (int t = 0; t < length && !status; t++) {
-        if (t) status = put(out, ", ", err);
+static void write_steps(output *out, const float *step, int length) {
+    output_put(out, "[");
+    for (int t = 0; t < length; t++) {
         char text[NUMBER_TEXT];
-        if (!status) status = output_write(out, text, number_text_float(text, step[t]), err);
+        if (t) output_put(out, ", ");
+        output_write(out, text, number_text_float(text, step[t]));
     }
-    return status ? status : put(out, "]", err);
+    output_put(out, "]");
 }
 
-static onet_status write_top(output *out, const onet_answer *a, const onet_write_options *parts,
-                             const record *r, onet_error *err) {
+static void write_top(output *out, const onet_answer *a, const onet_write_options *parts, const record *r) {
     int placed = record_placed(r);
-    onet_status status = put(out, "[", err);
-    for (int k = 0; k < a->found && k < parts->top && !status; k++) {
+    output_put(out, "[");
+    for (int k = 0; k < a->found && k < parts->top; k++) {
         size_t at = (size_t)k * (size_t)r->n;
-        status = put(out, k ? ", {\"order\": " : "{\"order\": ", err);
-        if (!status) status = write_order(out, a->order + at, placed, err);
-        if (!status) status = put(out, ", \"logprob\": ", err);
-        if (!status) status = write_number(out, a->logprob[k], err);
-        if (!status && parts->steps && a->step) {
-            status = put(out, ", \"steps\": ", err);
-            if (!status) status = write_steps(out, a->step + at, placed, err);
+        output_put(out, k ? ", {\"order\": " : "{\"order\": ");
+        write_order(out, a->order + at, placed);
+        output_put(out, ", \"logprob\": ");
+        write_number(out, a->logprob[k]);
+        if (parts->steps && a->step) {
+            output_put(out, ", \"steps\": ");
+            write_steps(out, a->step + at, placed);
         }
-        if (!status) status = put(out, "}", err);
+        output_put(out, "}");
     }
-    return status ? status : put(out, "]", err);
+    output_put(out, "]");
 }
 
 /* ---- The members that a writer sets ------------------------------------------------------------------ */
@@ -107,34 +103,37 @@ static bool has_part(int part, const record *r, const onet_answer *a, const onet
     }
 }
 
-static onet_status write_part(output *out, int part, const record *r, const onet_answer *a,
-                              const onet_write_options *parts, onet_error *err) {
+static void write_part(output *out, int part, const record *r, const onet_answer *a,
+                       const onet_write_options *parts) {
     switch (part) {
     case ORDER:
-        return write_order(out, a ? a->order : r->order, record_placed(r), err);
+        write_order(out, a ? a->order : r->order, record_placed(r));
+        break;
     case LOGPROB:
-        return write_number(out, a->logprob[0], err);
+        write_number(out, a->logprob[0]);
+        break;
     case STEPS:
-        return write_steps(out, a->step, record_placed(r), err);
+        write_steps(out, a->step, record_placed(r));
+        break;
     case STEP_LOGPROB:
-        return write_numbers(out, a->step_logprob, record_placed(r), err);
+        write_numbers(out, a->step_logprob, record_placed(r));
+        break;
     case MADE:
-        return write_string(out, parts->made, strlen(parts->made), err);
+        write_string(out, parts->made, strlen(parts->made));
+        break;
     default:
-        return write_top(out, a, parts, r, err);
+        write_top(out, a, parts, r);
     }
 }
 
 /* The members of `want` behind those that were written. */
-static onet_status append_parts(output *out, const bool *want, const record *r, const onet_answer *a,
-                                const onet_write_options *parts, onet_error *err) {
-    onet_status status = ONET_OK;
-    for (int part = 0; part < PARTS && !status; part++) {
+static void append_parts(output *out, const bool *want, const record *r, const onet_answer *a,
+                         const onet_write_options *parts) {
+    for (int part = 0; part < PARTS; part++) {
         if (!want[part]) continue;
-        status = output_printf(out, err, ", \"%s\": ", part_name[part]);
-        if (!status) status = write_part(out, part, r, a, parts, err);
+        output_printf(out, ", \"%s\": ", part_name[part]);
+        write_part(out, part, r, a, parts);
     }
-    return status;
 }
 
 /* Whether a member is part of an earlier answer to the same set, which no longer holds. */
@@ -146,12 +145,11 @@ static bool is_stale(const record *r, const member *m) {
 }
 
 /* The line as it stood, with the values of the answer's members put in their places or behind the last. */
-static onet_status write_own(output *out, const record *r, const onet_answer *a,
-                             const onet_write_options *parts, bool *want, onet_error *err) {
+static void write_own(output *out, const record *r, const onet_answer *a, const onet_write_options *parts,
+                      bool *want) {
     size_t from = 0;
     bool first = true;
-    onet_status status = ONET_OK;
-    for (int k = 0; k < r->members && !status; k++) {
+    for (int k = 0; k < r->members; k++) {
         const member *m = &r->member[k];
         int part = 0;
         while (part < PARTS && (!want[part] || !jsonl_is(r, m, part_name[part]))) part++;
@@ -160,67 +158,87 @@ static onet_status write_own(output *out, const record *r, const onet_answer *a,
             continue;
         }
         if (first && k) { /* those before it were left out, and its comma is with them */
-            status = output_write(out, r->text, strcspn(r->text, "{") + 1, err);
+            output_write(out, r->text, strcspn(r->text, "{") + 1);
             from += strcspn(r->text + from, "\"");
-            if (status) break;
         }
         first = false;
         if (part < PARTS) {
-            status = output_write(out, r->text + from, m->value - from, err);
-            if (!status) status = write_part(out, part, r, a, parts, err);
+            output_write(out, r->text + from, m->value - from);
+            write_part(out, part, r, a, parts);
             want[part] = false;
         } else {
-            status = output_write(out, r->text + from, m->value_end - from, err);
+            output_write(out, r->text + from, m->value_end - from);
         }
         from = m->value_end;
     }
-    if (!status) status = append_parts(out, want, r, a, parts, err);
-    return status ? status : output_write(out, r->text + from, r->length - from, err);
+    append_parts(out, want, r, a, parts);
+    output_write(out, r->text + from, r->length - from);
 }
 
 /* ---- Lines made from other formats ------------------------------------------------------------------- */
 
-static onet_status write_features(output *out, const record *r, int item, onet_error *err) {
-    onet_status status = put(out, "[", err);
-    for (int j = 0; j < r->width && !status; j++) {
+static void write_features(output *out, const record *r, int item) {
+    output_put(out, "[");
+    for (int j = 0; j < r->width; j++) {
         size_t at = (size_t)item * (size_t)r->width + (size_t)j;
-        char text[2 + NUMBER_TEXT] = ", ";
+        char text[2 + NUMBER_TEXT] = ", null";
         size_t length = isnan(r->items[at]) ? 4 : record_number(r, at, text + 2);
-        if (isnan(r->items[at])) memcpy(text + 2, "null", 4);
-        status = j ? output_write(out, text, length + 2, err) : output_write(out, text + 2, length, err);
+        output_write(out, j ? text : text + 2, j ? length + 2 : length);
     }
-    return status ? status : put(out, "]", err);
+    output_put(out, "]");
 }
 
-static onet_status write_items(output *out, const record *r, onet_error *err) {
-    onet_status status = put(out, "\"items\": [", err);
-    for (int i = 0; i < r->n && !status; i++) {
-        if (i) status = put(out, ", ", err);
-        if (!status)
-            status = r->word ? write_string(out, r->word[i], strlen(r->word[i]), err)
-                             : write_features(out, r, i, err);
+static void write_items(output *out, const record *r) {
+    output_put(out, "\"items\": [");
+    for (int i = 0; i < r->n; i++) {
+        if (i) output_put(out, ", ");
+        if (r->word)
+            write_string(out, r->word[i], strlen(r->word[i]));
+        else
+            write_features(out, r, i);
     }
-    return status ? status : put(out, "]", err);
+    output_put(out, "]");
 }
 
-static onet_status write_context(output *out, const record *r, onet_error *err) {
-    onet_status status = put(out, ", \"context\": [", err);
-    for (int i = 0, written = 0; i < r->n && !status; i++)
-        if (r->context[i]) status = output_printf(out, err, written++ ? ", %d" : "%d", i);
-    return status ? status : put(out, "]", err);
+/* Behind the items, where there are some. */
+static void write_relations(output *out, const record *r) {
+    const float *e = r->pairs;
+    output_put(out, r->word || r->width ? ", \"pairs\": [" : "\"pairs\": [");
+    for (int i = 0; i < r->n; i++)
+        for (int j = 0; j < r->n; j++, e += r->relations) {
+            output_put(out, j ? ", " : i ? ", [" : "[");
+            if (i == j) output_put(out, "null");
+            if (i != j && r->relations > 1) output_put(out, "[");
+            for (int k = 0; k < r->relations && i != j; k++) {
+                char text[NUMBER_TEXT];
+                if (k) output_put(out, ", ");
+                output_write(out, text, number_text_float(text, e[k]));
+            }
+            if (i != j && r->relations > 1) output_put(out, "]");
+            if (j + 1 == r->n) output_put(out, "]");
+        }
+    output_put(out, "]");
 }
 
-static onet_status write_pairs(output *out, const record *r, const char *key, onet_constraint_kind kind,
-                               onet_error *err) {
+static void write_context(output *out, const record *r) {
+    output_put(out, ", \"context\": [");
+    for (int i = 0, written = 0; i < r->n; i++)
+        if (r->context[i]) output_printf(out, written++ ? ", %d" : "%d", i);
+    output_put(out, "]");
+}
+
+static void write_pairs(output *out, const record *r, const char *key, onet_constraint_kind kind) {
     size_t pairs = 0;
-    onet_status status = ONET_OK;
-    for (size_t k = 0; k < r->constraint_count && !status; k++) {
+    for (size_t k = 0; k < r->constraint_count; k++) {
         const onet_constraint *c = &r->constraints[k];
         if (c->kind != kind) continue;
-        status = pairs++ ? put(out, ", ", err) : output_printf(out, err, ", \"%s\": [", key);
-        if (!status) status = output_printf(out, err, "[%zu, %zu]", c->item, c->other);
+        if (!pairs++)
+            output_printf(out, ", \"%s\": [", key);
+        else
+            output_put(out, ", ");
+        output_printf(out, "[%zu, %zu]", c->item, c->other);
     }
-    return status || !pairs ? status : put(out, "]", err);
+    if (pairs) output_put(out, "]");
 }
 
 static onet_status write_constraints(output *out, const record *r, onet_error *err) {
@@ -229,43 +247,45 @@ static onet_status write_constraints(output *out, const record *r, onet_error *e
         constraint_graph_make(&g, r->constraints, r->constraint_count, 0, r->n, r->context, err);
     if (status) return status;
     if (g.fixed_count) {
-        status = put(out, ", \"prefix\": ", err);
-        if (!status) status = write_order(out, g.fixed, g.fixed_count, err);
+        output_put(out, ", \"prefix\": ");
+        write_order(out, g.fixed, g.fixed_count);
     }
-    if (!status && g.last >= 0) status = output_printf(out, err, ", \"last\": %d", g.last);
-    if (!status) status = write_pairs(out, r, "before", ONET_BEFORE, err);
-    if (!status) status = write_pairs(out, r, "next", ONET_NEXT, err);
+    if (g.last >= 0) output_printf(out, ", \"last\": %d", g.last);
+    write_pairs(out, r, "before", ONET_BEFORE);
+    write_pairs(out, r, "next", ONET_NEXT);
     constraint_graph_free(&g);
-    return status;
+    return ONET_OK;
 }
 
 /* A text column of CSV: an array with the value of each item. */
 static onet_status write_column(output *out, const record *r, size_t column, csv_rows *rows,
                                 onet_error *err) {
     const csv_table *t = r->table;
-    onet_status status = put(out, ", ", err);
-    if (!status) status = write_string(out, t->column[column].name, strlen(t->column[column].name), err);
-    if (!status) status = put(out, ": [", err);
-    for (size_t k = t->start[r->set]; k < t->start[r->set + 1] && !status; k++) {
+    onet_status status = ONET_OK;
+    output_put(out, ", ");
+    write_string(out, t->column[column].name, strlen(t->column[column].name));
+    output_put(out, ": [");
+    for (size_t k = t->start[r->set]; k < t->start[r->set + 1]; k++) {
         const char *text;
         size_t length;
         double value;
-        if (k > t->start[r->set]) status = put(out, ", ", err);
-        if (!status) status = csv_kept_row(t, k, rows, err);
-        if (!status) status = csv_plain(rows, column, &text, &length, err);
-        if (status) break;
+        if (k > t->start[r->set]) output_put(out, ", ");
+        if ((status = csv_kept_row(t, k, rows, err)) ||
+            (status = csv_plain(rows, column, &text, &length, err)))
+            return status;
         bool quoted = rows->text[rows->field[column].at] == '"';
         if (length && !quoted && number_scan(text, text + length, NUMBER_JSON, &value) == text + length)
-            status = output_write(out, text, length, err);
+            output_write(out, text, length);
         else
-            status = write_string(out, text, length, err);
+            write_string(out, text, length);
     }
-    return status ? status : put(out, "]", err);
+    output_put(out, "]");
+    return ONET_OK;
 }
 
 static onet_status write_columns(output *out, const record *r, onet_error *err) {
-    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",  "step_logprob", "set",
-                                      "first", "last",  "prefix",  "before", "next", "context"};
+    static const char *const own[] = {"items", "pairs", "order", "logprob", "steps",  "top",  "step_logprob",
+                                      "set",   "first", "last",  "prefix",  "before", "next", "context"};
     csv_rows rows = {0};
     onet_status status = ONET_OK;
     for (size_t k = 0; k < r->table->columns && !status; k++) {
@@ -280,45 +300,51 @@ static onet_status write_columns(output *out, const record *r, onet_error *err) 
 
 static onet_status write_made(output *out, const record *r, const onet_answer *a,
                               const onet_write_options *parts, const bool *want, onet_error *err) {
-    onet_status status = put(out, "{", err);
+    onet_status status = ONET_OK;
+    output_put(out, "{");
     if (r->table && !r->table->one_set) {
         const names *sets = &r->table->names;
-        if (!status) status = put(out, "\"set\": ", err);
-        if (!status)
-            status = write_string(out, sets->text + sets->at[r->set], sets->at[r->set + 1] - sets->at[r->set],
-                                  err);
-        if (!status) status = put(out, ", ", err);
+        output_put(out, "\"set\": ");
+        write_string(out, sets->text + sets->at[r->set], sets->at[r->set + 1] - sets->at[r->set]);
+        output_put(out, ", ");
     }
-    if (!status) status = write_items(out, r, err);
-    if (!status && r->context) status = write_context(out, r, err);
-    if (!status && r->constraint_count) status = write_constraints(out, r, err);
-    if (!status) status = append_parts(out, want, r, a, parts, err);
+    if (r->word || r->width) write_items(out, r);
+    if (r->pairs) write_relations(out, r);
+    if (r->context) write_context(out, r);
+    if (r->constraint_count) status = write_constraints(out, r, err);
+    append_parts(out, want, r, a, parts);
     if (!status && r->table && r->table->kept) status = write_columns(out, r, err);
-    return status ? status : put(out, "}", err);
+    output_put(out, "}");
+    return status;
 }
 
 onet_status jsonl_write(output *out, const record *r, const onet_answer *a, const onet_write_options *parts,
                         onet_error *err) {
     bool want[PARTS];
+    onet_status status = ONET_OK;
     for (int part = 0; part < PARTS; part++) want[part] = has_part(part, r, a, parts);
-    onet_status status = r->format == ONET_FORMAT_JSONL ? write_own(out, r, a, parts, want, err)
-                                                        : write_made(out, r, a, parts, want, err);
-    return status ? status : put(out, "\n", err);
+    if (r->format == ONET_FORMAT_JSONL)
+        write_own(out, r, a, parts, want);
+    else
+        status = write_made(out, r, a, parts, want, err);
+    output_put(out, "\n");
+    return status ? status : output_status(out, err);
 }
 
 onet_status jsonl_write_error(output *out, const record *r, const char *error, onet_error *err) {
-    onet_status status = put(out, "{", err);
-    for (int k = 0; k < r->members && !status; k++) {
+    output_put(out, "{");
+    for (int k = 0; k < r->members; k++) {
         const member *m = &r->member[k];
         if (!jsonl_is(r, m, "id")) continue;
-        status = put(out, "\"id\": ", err);
-        if (!status) status = output_write(out, r->text + m->value, m->value_end - m->value, err);
-        if (!status) status = put(out, ", ", err);
+        output_put(out, "\"id\": ");
+        output_write(out, r->text + m->value, m->value_end - m->value);
+        output_put(out, ", ");
     }
-    if (!status && r->line > 0) status = output_printf(out, err, "\"line\": %ld, ", r->line);
-    if (!status) status = put(out, "\"error\": ", err);
-    if (!status) status = write_string(out, error, strlen(error), err);
-    return status ? status : put(out, "}\n", err);
+    if (r->line > 0) output_printf(out, "\"line\": %ld, ", r->line);
+    output_put(out, "\"error\": ");
+    write_string(out, error, strlen(error));
+    output_put(out, "}\n");
+    return output_status(out, err);
 }
 
 /* ---- The format -------------------------------------------------------------------------------------- */
@@ -349,7 +375,7 @@ const data_format jsonl_format = {
     .help = "JSON Lines",
     .endings = {".jsonl", ".ndjson", ".json"},
     .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_STEPS |
-             HOLDS_SEVERAL | HOLDS_SCORE | HOLDS_ERRORS | HOLDS_MISSING,
+             HOLDS_SEVERAL | HOLDS_SCORE | HOLDS_ERRORS | HOLDS_MISSING | HOLDS_PAIRS,
     .recognise = recognise,
     .parse = parse,
     .put = put_set,

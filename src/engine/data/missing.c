@@ -1,4 +1,5 @@
-/* Missing values of sets: counts them, refuses them, or puts the mean of the training data in their place. */
+/* Handles the missing values of sets: counts them, refuses them, or replaces them by the mean of the training
+ * data. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ onet_status missing_refuse(const missing_count *m, const char *file, const onet_
                       "%s%s: `items`[%zu]: feature %s has no value%s; %s", file ? file : "", place, m->item,
                       feature, others,
                       trained ? "fill it in, or use a model that was trained with missing values"
-                              : "fill it in, or choose what stands for it: mean or indicator");
+                              : "fill it in, or choose how to replace it: mean or indicator");
 }
 
 /* The means of the values that are there, and whether some are missing: [width] each. */
@@ -126,7 +127,7 @@ onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet
     if (status) return status;
     if (sets->word) return fail(err, ONET_USAGE, "the items of the sets are words, which have no columns");
     if (!choice_of(onet_missings(), (int)missing))
-        return fail(err, ONET_USAGE, "missing is none of those that ordernet.h names");
+        return fail(err, ONET_USAGE, "the treatment of missing values is unknown");
     if (columns) missing = columns->missing;
     if (missing == ONET_MISSING_ERROR) {
         missing_count m = count_missing(sets);

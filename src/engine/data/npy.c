@@ -1,8 +1,8 @@
-/* Reads an array of NumPy: its header, and numbers of any type, byte order and layout. */
+/* Reads an array in NumPy's .npy format: its header, and numbers of any type, byte order and layout. */
 #include "engine/data/npy.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/half.h"
 #include "engine/base/memory.h"
+#include "engine/base/number.h"
 
 enum { MAX_HEADER = 65536, SOME = 4096 };
 
@@ -93,7 +94,7 @@ static bool scan_header(const char *p, npy *a) {
     }
 }
 
-/* Bytes of one number; 0 for a type that is none. */
+/* Bytes of one number; 0 for an unknown type. */
 static size_t number_size(const npy *a) {
     const char *t = a->type;
     if (strlen(t) != 3 || !strchr("<>|=", t[0]) || !strchr("fiub", t[1])) return 0;
@@ -184,29 +185,6 @@ static size_t place_of(const npy *a, size_t k) {
     return place;
 }
 
-/* Takes all numbers, one by one. */
-typedef onet_status put_number(const npy *a, void *to, size_t place, double value, onet_error *err);
-
-static onet_status each_number(npy *a, put_number *put, void *to, onet_error *err) {
-    unsigned char some[SOME * 8];
-    size_t size = number_size(a);
-    for (size_t k = 0; k < a->count;) {
-        size_t part = a->count - k < SOME ? a->count - k : SOME;
-        onet_status status = take(a, some, part * size, err);
-        if (status) return status;
-        for (size_t i = 0; i < part; i++, k++) {
-            unsigned char *bytes = some + i * size;
-            for (size_t b = 0; a->type[0] == '>' && b < size / 2; b++) {
-                unsigned char other = bytes[b];
-                bytes[b] = bytes[size - 1 - b];
-                bytes[size - 1 - b] = other;
-            }
-            if ((status = put(a, to, place_of(a, k), number_of(bytes, a->type[1], size), err))) return status;
-        }
-    }
-    return ONET_OK;
-}
-
 /* "[3][0][1]": where a number stands. */
 static const char *index_text(const npy *a, size_t place, char text[128]) {
     size_t index[NPY_DIMS], used = 0;
@@ -231,6 +209,45 @@ static onet_status check_finite(const npy *a, size_t place, double value, onet_e
 static onet_status put_double(const npy *a, void *to, size_t place, double value, onet_error *err) {
     ((double *)to)[place] = value;
     return check_finite(a, place, value, err);
+}
+
+/* A whole number of 64 bits, least significant byte first: whether double rounds it. */
+static onet_status check_whole(const npy *a, const unsigned char *bytes, size_t place, double value,
+                               onet_error *err) {
+    uint64_t bits = 0;
+    char digits[NUMBER_TEXT], text[128];
+    for (size_t i = 8; i--;) bits = bits << 8 | bytes[i];
+    bool negative = a->type[1] == 'i' && bits >> 63;
+    int length = snprintf(digits, sizeof digits, "%s%" PRIu64, negative ? "-" : "", negative ? -bits : bits);
+    if (!number_is_rounded(digits, digits + length, value)) return ONET_OK;
+    return fail(err, ONET_BAD, "%s: %s%s: \"%s\" is " NUMBER_ROUNDED, a->file, a->name,
+                index_text(a, place, text), digits);
+}
+
+/* Takes all numbers, one by one. */
+typedef onet_status put_number(const npy *a, void *to, size_t place, double value, onet_error *err);
+
+static onet_status each_number(npy *a, put_number *put, void *to, onet_error *err) {
+    unsigned char some[SOME * 8];
+    size_t size = number_size(a);
+    bool whole = put == put_double && size == 8 && a->type[1] != 'f';
+    for (size_t k = 0; k < a->count;) {
+        size_t part = a->count - k < SOME ? a->count - k : SOME;
+        onet_status status = take(a, some, part * size, err);
+        if (status) return status;
+        for (size_t i = 0; i < part; i++, k++) {
+            unsigned char *bytes = some + i * size;
+            for (size_t b = 0; a->type[0] == '>' && b < size / 2; b++) {
+                unsigned char other = bytes[b];
+                bytes[b] = bytes[size - 1 - b];
+                bytes[size - 1 - b] = other;
+            }
+            double value = number_of(bytes, a->type[1], size);
+            if (whole && fabs(value) >= 0x1p53) status = check_whole(a, bytes, place_of(a, k), value, err);
+            if (status || (status = put(a, to, place_of(a, k), value, err))) return status;
+        }
+    }
+    return ONET_OK;
 }
 
 bool npy_is_rounded(const npy *a) {

@@ -1,5 +1,5 @@
-/* An array as NumPy saves it: a header in text, then its numbers. Any type of number, byte order and layout.
- */
+/* Reads arrays in NumPy's .npy format (a header in text, then the numbers), of any number type, byte order
+ * and layout; used by npz.c. */
 #ifndef DATA_NPY_H
 #define DATA_NPY_H
 
@@ -35,7 +35,7 @@ onet_status npy_floats(npy *a, float *to, onet_error *err);
 bool npy_is_rounded(const npy *a);
 /* As npy_floats, but not rounded to float32. */
 onet_status npy_doubles(npy *a, double *to, onet_error *err);
-/* The same of whole numbers; ONET_BAD for those beyond 32 bits. */
+/* The same for whole numbers; ONET_BAD for those beyond 32 bits. */
 onet_status npy_ints(npy *a, int32_t *to, onet_error *err);
 /* Flags: whether each number is other than 0. */
 onet_status npy_flags(npy *a, uint8_t *to, onet_error *err);

@@ -1,6 +1,5 @@
-/* Reads and writes NumPy's .npz, and reads .npy: the arrays items, order, context and sizes. Sets of several
- * sizes stand one behind the other, with their sizes, or are filled up with NaN. */
-#include "engine/data/npz.h"
+/* Reads and writes sets in NumPy's .npz, and reads .npy: the arrays items, order, context and sizes. Sets of
+ * several sizes either follow each other, with the array sizes, or are padded with NaN. */
 
 #include <math.h>
 #include <stdint.h>
@@ -196,7 +195,8 @@ static onet_status read_archive(onet_sets **sets, input *in, onet_error *err) {
     zip *archive;
     arrays a = {0};
     const char *file = input_name(in);
-    bool has_items = false;
+    npy pairs = {0};
+    bool has_items = false, has_pairs = false;
     onet_status status = zip_open(&archive, in, err);
     if (status) return status;
     status = open_member(archive, &a.items, "items", file, &has_items, err);
@@ -208,7 +208,13 @@ static onet_status read_archive(onet_sets **sets, input *in, onet_error *err) {
     if (!status) status = open_member(archive, &a.order, "order", file, &a.has_order, err);
     if (!status) status = open_member(archive, &a.context, "context", file, &a.has_context, err);
     if (!status) status = open_member(archive, &a.sizes, "sizes", file, &a.has_sizes, err);
+    if (!status) status = open_member(archive, &pairs, "pairs", file, &has_pairs, err);
+    if (!status && has_pairs)
+        status =
+            fail(err, ONET_BAD,
+                 "%s: it has an array \"pairs\"; relations are read from JSON Lines and safetensors", file);
     if (!status) status = read_arrays(sets, &a, err);
+    zip_member_close(pairs.member);
     zip_member_close(a.items.member);
     zip_member_close(a.order.member);
     zip_member_close(a.context.member);
@@ -259,6 +265,7 @@ onet_status npz_write(const onet_sets *s, const char *path, const char *made, on
     if (status) return status;
     unsigned needs = s->word ? HOLDS_WORDS : HOLDS_NUMBERS;
     if (s->constraint_count) needs |= HOLDS_CONSTRAINTS;
+    if (s->pairs) needs |= HOLDS_PAIRS;
     if ((status = format_must_hold(format_find(ONET_FORMAT_NPZ), needs, ONET_BAD, err))) {
         error_prefix(err, "cannot write %s", path);
         return status;

@@ -42,6 +42,8 @@ static onet_status append(onet_sets *out, const onet_sets *sets, size_t s, onet_
     else
         status = sets_append(out, n, sets->width, sets_item(sets, from), order, err);
     if (!status && sets->context) status = sets_append_context(out, sets->context + from, err);
+    if (!status && sets->pairs)
+        status = sets_append_pairs(out, sets->pairs->width, sets_pairs(sets, from), err);
     return status ? status : append_constraints(out, sets, s, err);
 }
 
@@ -59,6 +61,10 @@ onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *tak
         return status;
     }
     memcpy(picked->hash, sets->hash, sizeof picked->hash);
+    if (picked->pairs && sets->pairs->names && (status = sets_name_pairs(picked, sets->pairs->names, err))) {
+        onet_sets_free(picked);
+        return status;
+    }
     *out = picked;
     return ONET_OK;
 }
@@ -81,12 +87,15 @@ onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint
 }
 
 static onet_status fits(const onet_sets *part, const onet_sets *first, onet_error *err) {
-    onet_status status = sets_check_for_search(part, err); /* who uses the joined sets checks the rest */
+    onet_status status = sets_check(part, err);
     if (status) return status;
     if (part->width != first->width || !part->word != !first->word)
         return fail(err, ONET_BAD, "its items are not as those of part 1: %d %s, not %d %s", part->width,
                     part->word ? "numbers per word" : "features", first->width,
                     first->word ? "numbers per word" : "features");
+    if (sets_relations(part) != sets_relations(first))
+        return fail(err, ONET_BAD, "its items have %d relations, those of part 1 %d", sets_relations(part),
+                    sets_relations(first));
     if (part->word && part->words != first->words && !words_same(part->words, first->words))
         return fail(err, ONET_BAD, "its words are of another vocabulary than those of part 1");
     return columns_check(part->columns, first->columns, err);

@@ -1,4 +1,4 @@
-/* Some of the sets: for validation and cross-validation. */
+/* Copies some of the sets: for validation and cross-validation. */
 #ifndef DATA_PICK_H
 #define DATA_PICK_H
 

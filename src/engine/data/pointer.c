@@ -1,5 +1,6 @@
-/* The Pointer Network's text format: x1 y1 x2 y2 ... output 1 3 2 ... 1, one set per line. Indices count from
- * 1; the one that closes a tour may be left out, and so may `output` and all after it. */
+/* Reads and writes the text format of the Pointer Network data sets (Vinyals et al. 2015): x1 y1 x2 y2 ...
+ * output 1 3 2 ... 1, one set per line. Indices count from 1; the one that closes a tour may be left out, and
+ * so may `output` and all after it. */
 #include <limits.h>
 #include <string.h>
 
@@ -48,6 +49,8 @@ static onet_status coordinates(record *r, const char **at, const char *end, cons
         if (!number_to_float(value, &nearest))
             return bad_token(r, name, "items", *count, p, after,
                              "is out of range; features are 32-bit, at most 3.4e38 in size", err);
+        if (number_is_rounded(p, after, value))
+            return bad_token(r, name, "items", *count, p, after, "is " NUMBER_ROUNDED, err);
         r->item_store[(*count)++] = value;
         p = after;
     }
@@ -100,25 +103,24 @@ static onet_status pointer_parse(record *r, int width, const char *name, onet_er
 
 /* The items (as they stood, where they came from this format) and the order, which may be NULL. */
 static onet_status pointer_write(output *out, const record *r, const int32_t *order, onet_error *err) {
-    onet_status status = ONET_OK;
     char text[NUMBER_TEXT];
     if (r->format == ONET_FORMAT_POINTER) {
-        status = output_write(out, r->text, r->items_end, err);
+        output_write(out, r->text, r->items_end);
     } else {
         size_t count = (size_t)r->n * (size_t)r->width;
-        for (size_t i = 0; i < count && !status; i++) {
+        for (size_t i = 0; i < count; i++) {
             size_t length = record_number(r, i, text);
             text[length++] = ' ';
-            status = output_write(out, text, length - (i + 1 == count), err);
+            output_write(out, text, length - (i + 1 == count));
         }
     }
-    if (!status && order) {
-        status = output_write(out, " output", 7, err);
+    if (order) {
+        output_put(out, " output");
         int places = r->n + (r->format == ONET_FORMAT_POINTER && r->closed);
-        for (int t = 0; t < places && !status; t++)
-            status = output_printf(out, err, " %d", order[t % r->n] + 1);
+        for (int t = 0; t < places; t++) output_printf(out, " %d", order[t % r->n] + 1);
     }
-    return status ? status : output_write(out, "\n", 1, err);
+    output_put(out, "\n");
+    return output_status(out, err);
 }
 
 /* ---- The format -------------------------------------------------------------------------------------- */

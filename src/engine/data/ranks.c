@@ -1,8 +1,8 @@
-/* Were ranks given as orders? An order lists the items, first to last; ranks list the place of each item.
- * Both are permutations, each the inverse of the other, so that no check of one set can tell them apart. Over
- * many sets the features can: where an order follows from them, the place of an item goes with a feature of
- * it, or with the feature's distance from the mean of the set. The inverse names items by where they stand in
- * the file, which the features know nothing of.
+/* Detects whether ranks were given as orders. An order lists the items, first to last; ranks list the place
+ * of each item. Both are permutations, each the inverse of the other, so that no check of one set can tell
+ * them apart. Over many sets the features can: where an order follows from them, the place of an item
+ * correlates with one of its features, or with the feature's distance from the mean of the set. The inverse
+ * names items by their position in the file, which is independent of the features.
  *
  * For each feature the correlation with the places is summed over the sets. A correlation of n numbers with a
  * random permutation has the variance 1 / (n - 1), so z = sum (n - 1) r / sqrt(sum (n - 1)) is that of a
@@ -13,6 +13,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/data/sets.h"
+#include "ordernet_io.h"
 
 enum {
     ENOUGH = 6,                /* z that chance does not reach, not even as the largest of many features */

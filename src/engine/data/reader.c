@@ -1,6 +1,5 @@
 /* Reads the sets of a file one by one: finds the format, then reads line by line or the whole file at once.
  */
-#include "engine/data/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +44,7 @@ static onet_status find_format(reader *in, onet_error *err) {
     const char *data;
     size_t size;
     in->format = in->options.format ? format_find(in->options.format) : format_of_name(input_name(in->in));
+    if (!in->format && in->options.delimiter) in->format = format_find(ONET_FORMAT_CSV);
     if (in->format) return ONET_OK;
     onet_status status = input_peek(in->in, LOOK, &data, &size, err);
     if (status) return status;

@@ -1,4 +1,4 @@
-/* A record: one set as it was read. Memory, checks, and the accessors of the public API. */
+/* Manages a record, one set as it was read: its memory, its checks, and the accessors of the public API. */
 #include "engine/data/record.h"
 
 #include <stdlib.h>
@@ -15,6 +15,7 @@ void record_free(record *r) {
     free(r->member);
     free(r->keys);
     free(r->item_store);
+    free(r->pair_store);
     free(r->float_store);
     free(r->order_store);
     free(r->index_store);
@@ -30,7 +31,8 @@ void record_free(record *r) {
 
 onet_status record_line(record *r, onet_format format, const char *text, size_t length, long line,
                         onet_error *err) {
-    r->n = r->width = r->members = 0;
+    r->n = r->width = r->members = r->relations = 0;
+    r->pairs = NULL;
     r->items = NULL;
     r->single = false;
     r->word = NULL;
@@ -153,6 +155,10 @@ int onet_record_placed(const onet_record *r) {
 
 int onet_record_width(const onet_record *r) {
     return r ? r->width : 0;
+}
+
+int onet_record_relations(const onet_record *r) {
+    return r ? r->relations : 0;
 }
 
 const double *onet_record_values(const onet_record *r) {

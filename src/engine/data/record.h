@@ -1,4 +1,5 @@
-/* A record: one set as it was read, with what it takes to write it back in its own format. */
+/* Defines a record: one set as it was read from a file, with what is needed to write it back in its own
+ * format. */
 #ifndef DATA_RECORD_H
 #define DATA_RECORD_H
 
@@ -22,6 +23,8 @@ struct onet_record {
     char **word;                  /* [n], UTF-8, as the user wrote them; NULL: the items are features */
     int32_t *order;               /* [n]: the item at place t, then the context items; NULL: not known */
     uint8_t *context;             /* [n]: 1: the item is seen but never placed; NULL: every item is placed */
+    int relations;                /* numbers for each ordered pair of items; 0: none */
+    const float *pairs;           /* [n, n, relations] */
     onet_constraint *constraints; /* [constraint_count], items counted within the set */
     size_t constraint_count;
     long line; /* of its file, from 1; the number of the set in files that have no lines */
@@ -35,13 +38,16 @@ struct onet_record {
     char *keys;                /* JSONL: the keys without escapes */
     size_t items_end;          /* POINTER: length of the part before `output` */
     bool closed;               /* POINTER: the order came back to its first item */
-    onet_columns *own_columns; /* JSONL: of the first set, where no one else has them; owned by the record */
-    bool found_here;           /* JSONL: the columns are those of the first set, not of a model */
+    onet_columns *own_columns; /* JSONL: of the first set, if no model gives columns; owned by the record */
+    struct jsonl_texts
+        *texts;      /* JSONL: takes the texts of features; the caller's. NULL: every feature is a number */
+    bool found_here; /* JSONL: the columns are those of the first set, not of a model */
     const onet_columns *columns; /* of its features; owned by the reader, table or sets; NULL: no names */
     const csv_table *table;      /* CSV: owned by the reader */
     size_t set;                  /* CSV: number of the set in the table */
     /* Memory, kept for the next set read into the same record. */
     double *item_store;
+    float *pair_store;
     float *float_store; /* what onet_record_items gave last */
     int32_t *order_store;
     int32_t *index_store;  /* JSONL: the list `context` */
@@ -52,7 +58,7 @@ struct onet_record {
     char *letters; /* the words, each with its end mark */
     char *value;   /* what onet_record_text gave last */
     size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room, index_room,
-        prefix_room, context_room, constraint_room, value_room, float_room;
+        prefix_room, pair_room, context_room, constraint_room, value_room, float_room;
 };
 typedef struct onet_record record;
 

@@ -1,8 +1,10 @@
-/* What a set has beside its items: the values of the user's own keys and columns, as text. */
+/* The onet_record_* functions of the public API that return text of a set or item: values of the user's own
+ * keys (JSON) and columns (CSV), an item's line, a feature's name. */
 #include <string.h>
 
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/memory.h"
 #include "engine/data/csv.h"
 #include "engine/data/jsonl.h"
@@ -14,19 +16,24 @@ static onet_status take(record *r, const char *from, size_t length, onet_error *
     return ONET_OK;
 }
 
+/* A JSON value as text: strings without quotes and escapes. */
+static onet_status take_value(record *r, const char *from, const char *end, bool *found, onet_error *err) {
+    size_t length = (size_t)(end - from);
+    if (length == 4 && !memcmp(from, "null", 4)) return ONET_OK;
+    *found = true;
+    onet_status status = take(r, from, length, err);
+    if (!status && *from == '"') r->value[json_unquote(from, end, r->value)] = 0;
+    return status;
+}
+
 static onet_status of_key(record *r, const char *key, bool *found, onet_error *err) {
-    for (int k = 0; k < r->members; k++) {
+    onet_status status = ONET_OK;
+    for (int k = 0; k < r->members && !*found && !status; k++) {
         const member *m = &r->member[k];
-        const char *from = r->text + m->value, *where;
-        size_t length = m->value_end - m->value;
-        if (!jsonl_is(r, m, key) || (length == 4 && !memcmp(from, "null", 4))) continue;
-        *found = true;
-        onet_status status = take(r, from, length, err);
-        if (status || *from != '"') return status;
-        if (jsonl_string(from, from + length, r->value, &length, &where)) r->value[length] = 0;
-        return ONET_OK;
+        if (jsonl_is(r, m, key))
+            status = take_value(r, r->text + m->value, r->text + m->value_end, found, err);
     }
-    return ONET_OK;
+    return status;
 }
 
 static onet_status of_column(record *r, size_t column, bool *found, onet_error *err) {
@@ -74,42 +81,28 @@ onet_status onet_record_text(onet_record *r, const char *key, const char **text,
 
 /* ---- Of an item -------------------------------------------------------------------------------------- */
 
-/* A JSON value as text: strings without quotes and escapes. */
-static onet_status take_value(record *r, const char *from, const char *end, bool *found, onet_error *err) {
-    const char *where;
-    size_t length = (size_t)(end - from);
-    if (length == 4 && !memcmp(from, "null", 4)) return ONET_OK;
-    *found = true;
-    onet_status status = take(r, from, length, err);
-    if (!status && *from == '"' && jsonl_string(from, end, r->value, &length, &where)) r->value[length] = 0;
-    return status;
+/* Moves to element number `index` of the array that comes next; false: it has fewer. */
+static bool go_to(json_scan *s, int index) {
+    bool first = scan_take(s, '[');
+    while (scan_more(s, ']', &first)) {
+        if (!index--) return true;
+        scan_skip(s, 0);
+    }
+    return false;
 }
 
-static const char *behind_space(const char *p) {
-    return p + strspn(p, " \t\r\n,:");
-}
-
-/* Value number `index` of the array or object at text, which is valid; for an object its key. NULL: it has
- * fewer. */
-static const char *value_at(const char *text, const char *end, int index) {
-    const char *p = behind_space(text + 1);
-    for (; *p != ']' && *p != '}'; p = behind_space(jsonl_value_end(p, end)))
-        if (!index--) return p;
-    return NULL;
-}
-
-/* Under a key of the object at text. */
-static onet_status of_object(record *r, const char *text, const char *end, const char *key, bool *found,
-                             onet_error *err) {
-    const char *name, *where;
-    for (int k = 0; (name = value_at(text, end, k)); k += 2) {
-        const char *after = jsonl_value_end(name, end), *value = behind_space(after);
-        size_t length;
-        onet_status status = take(r, name, (size_t)(after - name), err);
-        if (status) return status;
-        bool same = jsonl_string(name, after, r->value, &length, &where) && strlen(key) == length &&
-                    !memcmp(key, r->value, length);
-        if (same) return take_value(r, value, jsonl_value_end(value, end), found, err);
+/* Under a key of the object that comes next. */
+static onet_status of_object(record *r, json_scan *s, const char *key, bool *found, onet_error *err) {
+    bool first = scan_take(s, '{');
+    if (!array_reserve(&r->value, &r->value_room, (size_t)(s->end - s->at) + 1, 1))
+        return fail_memory(err, "a key's value");
+    while (scan_more(s, '}', &first)) {
+        size_t length = 0;
+        scan_key(s, r->value, &length);
+        bool same = strlen(key) == length && !memcmp(key, r->value, length);
+        const char *value = s->at;
+        scan_skip(s, 0);
+        if (same) return take_value(r, value, s->at, found, err);
     }
     return ONET_OK;
 }
@@ -118,15 +111,16 @@ static onet_status of_item(record *r, const char *key, int item, bool *found, on
     onet_status status = ONET_OK;
     for (int k = 0; k < r->members && !*found && !status; k++) {
         const member *m = &r->member[k];
-        const char *from = r->text + m->value, *end = r->text + m->value_end, *value;
+        json_scan s = scan_of(r->text + m->value, m->value_end - m->value), all = s;
+        s.nan = all.nan = true;
         bool items = jsonl_is(r, m, "items");
-        if ((!items && !jsonl_is(r, m, key)) || *from != '[' || !(value = value_at(from, end, item)))
-            continue;
-        if (!items && !value_at(from, end, r->n - 1)) continue; /* not one for each item */
+        if ((!items && !jsonl_is(r, m, key)) || *s.at != '[' || !go_to(&s, item)) continue;
+        if (!items && !go_to(&all, r->n - 1)) continue; /* not one for each item */
+        const char *value = s.at;
         if (!items)
-            status = take_value(r, value, jsonl_value_end(value, end), found, err);
+            status = scan_skip(&s, 0) ? take_value(r, value, s.at, found, err) : ONET_OK;
         else if (*value == '{')
-            status = of_object(r, value, end, key, found, err);
+            status = of_object(r, &s, key, found, err);
     }
     return status;
 }

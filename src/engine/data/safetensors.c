@@ -1,4 +1,4 @@
-/* Opens a safetensors file: checks its header and size, then loads the tensors that are asked for. */
+/* Opens a safetensors file: checks its header and size, then loads the requested tensors. */
 #include "engine/data/safetensors.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
-/* The safetensors format: 8 bytes header length (little-endian), a JSON header that says for each tensor its
- * type, shape and place, then the tensors' bytes without holes. A file is used only after every check.
- * Reading goes in steps, so that no number of the file is held twice and no size is used that the file is too
- * short for: safetensors_open checks the header, the caller looks at the tensors and loads those that it
- * wants. The header of a compressed file is checked before the rest is unpacked. */
+/* Reads and writes the safetensors format: 8 bytes header length (little-endian), a JSON header that says for
+ * each tensor its type, shape and offset, then the tensors' bytes without gaps. Reading goes in steps, so
+ * that no size in the file is used unchecked and no number is held twice: safetensors_open checks the header,
+ * the caller looks at the tensors and loads those that it wants. The header of a compressed file is checked
+ * before the rest is unpacked. */
 #ifndef DATA_SAFETENSORS_H
 #define DATA_SAFETENSORS_H
 

@@ -1,5 +1,5 @@
-/* Parses the JSON header of a safetensors file and checks it: types, shapes, places, no overlap, no name
- * twice. */
+/* Parses the JSON header of a safetensors file and checks it: types, shapes, offsets, no overlap, no
+ * duplicate name. */
 #include "engine/data/safetensors_header.h"
 
 #include <stdint.h>
@@ -7,15 +7,14 @@
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/memory.h"
 #include "engine/base/utf8.h"
-#include "engine/data/jsonl.h"
 
-/* The header is read by hand: it is JSON of one narrow form, and what memory it takes is known here and can
- * be refused at any point. */
 typedef struct scan {
+    json_scan j;
     safetensors *file;
-    char *text, *at, *end;
+    char *text; /* the same as j.text: strings lose their escapes in place */
     size_t data_size, tensor_room, pair_room;
     onet_error *err;
 } scan;
@@ -44,10 +43,11 @@ bool st_bytes(const st_tensor *t, size_t *bytes) {
 
 /* ---- Sentences --------------------------------------------------------------------------------------- */
 
-static onet_status bad_header(const scan *s, const char *expected) {
+static onet_status bad_header(scan *s, const char *expected) {
+    scan_fail(&s->j, expected);
     return fail(s->err, ONET_BAD,
                 "%s: expected %s at byte %td of its header; the file is corrupt or not safetensors",
-                safetensors_name(s->file), expected, s->at - s->text + 8);
+                safetensors_name(s->file), s->j.expected, s->j.at - s->j.text + 8);
 }
 
 static onet_status bad_tensor(const scan *s, const char *name, const char *what) {
@@ -57,72 +57,42 @@ static onet_status bad_tensor(const scan *s, const char *name, const char *what)
 
 /* ---- JSON -------------------------------------------------------------------------------------------- */
 
-static char next(scan *s) {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r')) s->at++;
-    return s->at < s->end ? *s->at : 0;
-}
-
-static bool take(scan *s, char c) {
-    if (next(s) != c) return false;
-    s->at++;
-    return true;
-}
-
-/* A string becomes, in its own place, the text that it stands for. */
-static onet_status string(scan *s, const char **text, const char *expected) {
-    const char *where, *after;
+/* Removes the escapes of a string or key in place. */
+static onet_status string(scan *s, const char **text, bool (*take)(json_scan *, char *, size_t *)) {
     size_t length;
-    if (next(s) != '"') return bad_header(s, expected);
-    char *to = s->at + 1;
-    if (!(after = jsonl_string(s->at, s->end, to, &length, &where))) {
-        s->at += where - s->at;
-        return bad_header(s, "the rest of a text");
-    }
+    scan_next(&s->j);
+    char *to = s->text + (s->j.at - s->j.text) + 1;
+    if (!take(&s->j, to, &length)) return bad_header(s, NULL);
     to[length] = 0;
-    s->at += after - s->at;
     *text = to;
-    return ONET_OK;
-}
-
-static onet_status whole_number(scan *s, size_t *value) {
-    char c = next(s);
-    if (c < '0' || c > '9') return bad_header(s, "a whole number");
-    for (*value = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
-        size_t digit = (size_t)(*s->at - '0');
-        if (*value > (SIZE_MAX - digit) / 10) return bad_header(s, "a smaller number");
-        *value = *value * 10 + digit;
-    }
-    if (s->at < s->end && strchr(".eE", *s->at)) return bad_header(s, "a whole number");
     return ONET_OK;
 }
 
 /* [1, 2, 3] of at most `room` numbers. */
 static onet_status numbers(scan *s, size_t *list, int room, int *count, const char *expected) {
-    *count = 0;
-    if (!take(s, '[')) return bad_header(s, expected);
-    if (take(s, ']')) return ONET_OK;
-    do {
+    bool first = true;
+    if (!scan_take(&s->j, '[')) return bad_header(s, expected);
+    for (*count = 0; scan_more(&s->j, ']', &first); ++*count) {
+        uint64_t value = 0;
         if (*count == room) return bad_header(s, expected);
-        onet_status status = whole_number(s, &list[*count]);
-        if (status) return status;
-        ++*count;
-    } while (take(s, ','));
-    return take(s, ']') ? ONET_OK : bad_header(s, "a comma or ]");
+        if (!scan_whole(&s->j, &value) || value > SIZE_MAX) return bad_header(s, "a smaller number");
+        list[*count] = (size_t)value;
+    }
+    return s->j.expected ? bad_header(s, NULL) : ONET_OK;
 }
 
 /* Calls each(s, key, context) for each member of an object, behind its colon. */
 static onet_status object(scan *s, onet_status (*each)(scan *s, const char *key, void *context),
                           void *context) {
-    if (!take(s, '{')) return bad_header(s, "{");
-    if (take(s, '}')) return ONET_OK;
-    do {
+    bool first = true;
+    if (!scan_take(&s->j, '{')) return bad_header(s, "{");
+    while (scan_more(&s->j, '}', &first)) {
         const char *key;
-        onet_status status = string(s, &key, "a name in quotes");
-        if (!status && !take(s, ':')) status = bad_header(s, "a colon");
+        onet_status status = string(s, &key, scan_key);
         if (!status) status = each(s, key, context);
         if (status) return status;
-    } while (take(s, ','));
-    return take(s, '}') ? ONET_OK : bad_header(s, "a comma or }");
+    }
+    return s->j.expected ? bad_header(s, NULL) : ONET_OK;
 }
 
 /* ---- Tensors ----------------------------------------------------------------------------------------- */
@@ -139,7 +109,7 @@ static onet_status tensor_member(scan *s, const char *key, void *context) {
     onet_status status;
     if (!strcmp(key, "dtype") && !one->type) {
         const char *type;
-        if ((status = string(s, &type, "a dtype in quotes"))) return status;
+        if ((status = string(s, &type, scan_string))) return status;
         one->type = true;
         for (one->t.type = 0; one->t.type < ST_TYPES && strcmp(type, types[one->t.type].name); one->t.type++)
             continue;
@@ -190,7 +160,7 @@ static onet_status metadata_member(scan *s, const char *key, void *context) {
     (void)context;
     safetensors *file = s->file;
     const char *value;
-    onet_status status = string(s, &value, "a text in quotes");
+    onet_status status = string(s, &value, scan_string);
     if (status) return status;
     if (!array_reserve(&file->metadata, &s->pair_room, file->pairs + 1, sizeof *file->metadata))
         return fail_memory(s->err, "a file's metadata");
@@ -268,17 +238,16 @@ static onet_status check_keys(scan *s) {
 }
 
 onet_status st_header_parse(safetensors *file, char *text, size_t length, size_t data_size, onet_error *err) {
-    scan s = {
-        .file = file, .text = text, .at = text, .end = text + length, .data_size = data_size, .err = err};
+    scan s = {.j = scan_of(text, length), .file = file, .text = text, .data_size = data_size, .err = err};
     bool metadata = false;
     size_t valid = utf8_valid(text, length);
     if (valid < length) {
-        s.at += valid;
+        s.j.at += valid;
         return bad_header(&s, "UTF-8");
     }
     if (!length || text[0] != '{') return bad_header(&s, "{");
     onet_status status = object(&s, header_member, &metadata);
-    if (!status && (next(&s), s.at < s.end)) status = bad_header(&s, "the end");
+    if (!status && !scan_end(&s.j, "the end")) status = bad_header(&s, NULL);
     if (!status) status = check_places(&s);
     if (!status) status = check_names(&s);
     return status ? status : check_keys(&s);

@@ -1,4 +1,5 @@
-/* The header of a safetensors file, as text and as tensors. */
+/* Parses the JSON header of a safetensors file into its tensors and metadata. safetensors.c calls the parser;
+ * safetensors_write.c, which writes headers, uses only the helpers for sizes and sorting. */
 #ifndef DATA_SAFETENSORS_HEADER_H
 #define DATA_SAFETENSORS_HEADER_H
 

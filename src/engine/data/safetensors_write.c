@@ -38,7 +38,7 @@ static void add_number(text *t, size_t number) {
     add_plain(t, digits);
 }
 
-/* In quotes, with the escapes that JSON asks for. */
+/* Writes text as a JSON string. */
 static void add_string(text *t, const char *string) {
     add_plain(t, "\"");
     for (const char *c = string; *c; c++) {
@@ -103,17 +103,15 @@ static void length_bytes(size_t length, unsigned char first[8]) {
     for (int i = 0; i < 8; i++) first[i] = (unsigned char)((uint64_t)length >> (8 * i));
 }
 
-static onet_status write_file(output *out, const text *header, const st_tensor *tensor, size_t tensors,
-                              onet_error *err) {
+static void write_file(output *out, const text *header, const st_tensor *tensor, size_t tensors) {
     unsigned char first[8];
     size_t bytes;
     length_bytes(header->length, first);
-    onet_status status = output_write(out, first, sizeof first, err);
-    if (!status) status = output_write(out, header->bytes, header->length, err);
+    output_write(out, first, sizeof first);
+    output_write(out, header->bytes, header->length);
     EACH_TENSOR(one, tensor, tensors) {
-        if (!status && st_bytes(one, &bytes)) status = output_write(out, one->data, bytes, err);
+        if (st_bytes(one, &bytes)) output_write(out, one->data, bytes);
     }
-    return status;
 }
 
 onet_status safetensors_bytes(void **result, size_t *size, const st_tensor *tensor, size_t tensors,
@@ -150,11 +148,8 @@ onet_status safetensors_write(const char *path, const st_tensor *tensor, size_t 
     make_header(&header, tensor, tensors, metadata, pairs);
     if (header.failed) status = fail_memory(err, "a file's header");
     if (!status && !(status = output_open(&out, path, err))) {
-        status = write_file(out, &header, tensor, tensors, err);
-        if (status)
-            output_abort(out);
-        else
-            status = output_commit(out, err);
+        write_file(out, &header, tensor, tensors);
+        status = output_commit(out, err);
     }
     free(header.bytes);
     return status;

@@ -1,4 +1,5 @@
-/* Applies a scaling to sets, and reads and writes it. */
+/* Applies a scaling to the features of sets; also copies, compares and frees scalings. scaling_learn.c learns
+ * them, scaling_file.c reads and writes them. */
 #include "engine/data/scaling.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Scaling: how the features of sets become those that the net sees. It works in double on the host, before
- * the items are rounded to float32, so that every kernel and device sees the same numbers. */
+/* Transforms features before the network standardises them: centres them, or replaces them by quantiles of
+ * the training data, and adds ranks within the set. It works in double on the CPU, before the items are
+ * rounded to float32, so that every kernel and device sees the same numbers. */
 #ifndef DATA_SCALING_H
 #define DATA_SCALING_H
 
@@ -9,6 +10,7 @@
 #include "engine/data/exact.h"
 #include "engine/data/safetensors.h"
 #include "ordernet.h"
+#include "ordernet_train.h"
 
 /* What is done with the value x of a feature. */
 typedef enum scaling_kind {

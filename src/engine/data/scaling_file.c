@@ -1,4 +1,5 @@
-/* How features are scaled, as tensors of a model file. */
+/* Reads and writes the scaling of features as tensors of a model file, and adds it to the model's checksum.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Chooses the scale of each feature, as the user asks or from its values, and learns it from the training
- * data. */
+/* Learns the scaling of features from the training data: selects a scale for each feature, as the user asks
+ * or by its values, and computes its parameters. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,12 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/number.h"
 #include "engine/data/columns.h"
 #include "engine/data/exact.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
+#include "ordernet_train.h"
 
 enum {
     MOST_KNOTS = 1024, /* of a feature */
@@ -113,11 +115,6 @@ onet_status scaling_parse(const char *text, int width, const onet_columns *colum
 
 /* ---- A look at a feature ----------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Mean and deviation of feature j. */
 static void moments(const scaling *s, const onet_sets *sets, int j, double *mean, double *deviation) {
     size_t first = sets->start[0], end = sets->start[sets->count];
@@ -142,18 +139,18 @@ static bool crowded(const scaling *s, const onet_sets *sets, int j, double devia
         size_t from = sets->start[k], n = sets_size(sets, k);
         if (gaps + n > MOST_GAPS) break;
         for (size_t i = 0; i < n; i++) value[i] = scaling_value(s, sets, from + i, j);
-        qsort(value, n, sizeof *value, compare);
+        qsort(value, n, sizeof *value, number_ascending);
         for (size_t i = 1; i < n; i++)
             if (value[i] > value[i - 1]) gap[gaps++] = (value[i] - value[i - 1]) * (double)n;
     }
     if (gaps < ENOUGH_GAPS) return false;
-    qsort(gap, gaps, sizeof *gap, compare);
+    qsort(gap, gaps, sizeof *gap, number_ascending);
     double close = gap[gaps / 4];
     if (close < FAR * deviation || close >= CLOSE * deviation) return close < FAR * deviation;
     size_t values = 0;
     for (size_t i = 0; i < items && values < MOST_GAPS; i += step)
         gap[values++] = scaling_value(s, sets, sets->start[0] + i, j);
-    qsort(gap, values, sizeof *gap, compare);
+    qsort(gap, values, sizeof *gap, number_ascending);
     return deviation > HEAVY * (gap[values * 3 / 4] - gap[values / 4]);
 }
 
@@ -167,7 +164,7 @@ static int32_t make_knots(const double *value, size_t items, double *knot, doubl
     bool all = distinct <= MOST_KNOTS;
     size_t steps = all ? items : MOST_KNOTS, below = 0, end = 0;
     for (size_t k = 0; k < steps; k++) {
-        /* Of 2^53 items at most: exact. */
+        /* Exact for up to 2^53 items. */
         double x = value[all ? k : (size_t)((double)k * (double)(items - 1) / (double)(MOST_KNOTS - 1))];
         if (count && x == knot[count - 1]) continue;
         while (value[below] < x) below++;
@@ -234,7 +231,7 @@ static bool learn_knots(scaling *s, const onet_sets *sets, double *value) {
             !array_reserve(&s->level, &level_room, s->knots + MOST_KNOTS, sizeof *s->level))
             return false;
         for (size_t i = 0; i < items; i++) value[i] = scaling_value(s, sets, first + i, j);
-        qsort(value, items, sizeof *value, compare);
+        qsort(value, items, sizeof *value, number_ascending);
         s->count[j] = make_knots(value, items, s->knot + s->knots, s->level + s->knots);
         s->knots += (size_t)s->count[j];
     }

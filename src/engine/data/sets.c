@@ -1,4 +1,4 @@
-/* Makes, grows, checks and frees sets of items in memory. */
+/* Creates, grows, checks, slices and frees sets of items in memory (onet_sets). */
 #include "engine/data/sets.h"
 
 #include <math.h>
@@ -17,7 +17,10 @@ typedef struct growing {
     size_t start_room, item_room, word_room, order_room;
     bool missing; /* items may have NaN for a value that is missing */
     size_t exact_room;
+    size_t row_room, value_room; /* of pairs */
 } growing;
+
+enum { MOST_RELATIONS = 16 }; /* MAX_RELATIONS of the network */
 
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
     growing *g = calloc(1, sizeof *g);
@@ -41,7 +44,7 @@ onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, b
     size_t row = (size_t)width * sizeof *s->items;
     if (!array_reserve(&s->start, &g->start_room, count + 1, sizeof *s->start) ||
         (words && !array_reserve(&s->word, &g->word_room, total, sizeof *s->word)) ||
-        (!words && !array_reserve(&s->items, &g->item_room, total, row)) ||
+        (!words && !array_reserve(&s->items, &g->item_room, total, row ? row : 1)) ||
         (order && !array_reserve(&s->order, &g->order_room, total, sizeof *s->order))) {
         onet_sets_free(s);
         *sets = NULL;
@@ -62,6 +65,14 @@ void sets_taken(onet_sets *s) {
     g->order_room = s->order ? total : 0;
 }
 
+void sets_free_pairs(onet_pairs *p) {
+    if (!p) return;
+    free(p->row);
+    free(p->value);
+    free(p->names);
+    free(p);
+}
+
 void sets_drop_words(onet_sets *sets) {
     if (!sets->words_lent)
         words_free((onet_words *)(uintptr_t)sets->words); /* the owner's: const for others */
@@ -80,6 +91,7 @@ void onet_sets_free(onet_sets *sets) {
     onet_columns_free(sets->columns);
     sets_drop_words(sets);
     free(sets->exact);
+    sets_free_pairs(sets->pairs);
     free(sets);
 }
 
@@ -170,20 +182,21 @@ onet_status sets_append_context(onet_sets *s, const uint8_t *context, onet_error
     return status;
 }
 
-/* Those of all sets, each set's together and in the order of the sets. */
-/* Those of a set stand together, in the order of the sets; and, unless the search is to find out, each set's
- * can be kept. */
+/* Those of a set stand together, in the order of the sets, and name its items; with `kept`, they do not
+ * contradict each other. */
 static onet_status check_constraints(const onet_sets *s, bool kept, onet_error *err) {
     size_t at = 0;
     for (size_t k = 0; k < s->count && s->constraint_count; k++) {
         size_t from = s->start[k], end = s->start[k + 1], first = at;
         while (at < s->constraint_count && s->constraints[at].item >= from && s->constraints[at].item < end)
             at++;
-        if (at == first || !kept) continue;
-        constraint_graph g;
+        if (at == first) continue;
+        const onet_constraint *list = s->constraints + first;
+        const uint8_t *context = s->context ? s->context + from : NULL;
+        constraint_graph g = {0};
         onet_status status =
-            constraint_graph_make(&g, s->constraints + first, at - first, from, (int)(end - from),
-                                  s->context ? s->context + from : NULL, err);
+            kept ? constraint_graph_make(&g, list, at - first, from, (int)(end - from), context, err)
+                 : constraints_check(list, at - first, from, (int)(end - from), context, err);
         constraint_graph_free(&g);
         if (status) {
             if (status == ONET_BAD) error_prefix(err, "set %zu", k + 1);
@@ -265,6 +278,106 @@ onet_status onet_sets_set_constraints(onet_sets *s, const onet_constraint *list,
     return ONET_OK;
 }
 
+/* ---- Relations --------------------------------------------------------------------------------------- */
+
+static onet_status check_relations(int width, onet_error *err) {
+    if (width >= 1 && width <= MOST_RELATIONS) return ONET_OK;
+    return fail(err, ONET_BAD, "two items have %d relations; from 1 to %d are possible", width,
+                MOST_RELATIONS);
+}
+
+static onet_status check_pairs(const float *value, size_t n, size_t width, onet_error *err) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            for (size_t r = 0; r < width && i != j; r++)
+                if (!isfinite(value[(i * n + j) * width + r]))
+                    return fail(
+                        err, ONET_BAD,
+                        "relation %zu from item %zu to item %zu is not a finite number; leave the set "
+                        "out or put a number there",
+                        r + 1, i, j);
+    return ONET_OK;
+}
+
+onet_status sets_append_pairs(onet_sets *s, int width, const float *value, onet_error *err) {
+    growing *g = (growing *)s;
+    size_t from = s->start[s->count - 1], n = s->start[s->count] - from, at = 0, w = (size_t)width, end;
+    int before = sets_relations(s);
+    if (!width && !before) return ONET_OK;
+    if (s->count > 1 && width != before)
+        return fail(
+            err, ONET_BAD,
+            "the set has %d relations between two items where those before it have %d; give every set "
+            "as many",
+            width, before);
+    onet_status status = check_relations(width, err);
+    if (!status) status = check_pairs(value, n, w, err);
+    if (status) return status;
+    if (!s->pairs && !(s->pairs = calloc(1, sizeof *s->pairs))) return fail_memory(err, "the relations");
+    onet_pairs *p = s->pairs;
+    if (from) at = p->row[from - 1] + (from - s->start[s->count - 2]);
+    p->width = width;
+    if (!size_mul(n, n, &end) || end > SIZE_MAX / 2 - at || (end += at, false) ||
+        !array_reserve(&p->row, &g->row_room, from + n, sizeof *p->row) ||
+        !array_reserve(&p->value, &g->value_room, end, w * sizeof *p->value))
+        return fail_memory(err, "the relations");
+    for (size_t i = 0; i < n; i++) p->row[from + i] = at + i * n;
+    memcpy(p->value + at * w, value, n * n * w * sizeof *value);
+    for (size_t i = 0; i < n; i++) /* whatever stood there */
+        memset(p->value + (at + i * n + i) * w, 0, w * sizeof *value);
+    return ONET_OK;
+}
+
+onet_status sets_name_pairs(onet_sets *s, const char *names, onet_error *err) {
+    char *copy = names ? strdup(names) : NULL;
+    if (names && !copy) return fail_memory(err, "the names of the relations");
+    free(s->pairs->names);
+    s->pairs->names = copy;
+    return ONET_OK;
+}
+
+onet_status onet_sets_set_pairs(onet_sets *s, int width, const float *value, const char *names,
+                                onet_error *err) {
+    NEED(s, "sets");
+    if (width) NEED(value, "value");
+    onet_sets with = *s;
+    growing *g = (growing *)s, new = {.sets = {.start = s->start}};
+    onet_status status = ONET_OK;
+    for (size_t k = 0; k < s->count && width && !status; k++) {
+        size_t n = sets_size(s, k);
+        new.sets.count = k + 1;
+        status = sets_append_pairs(&new.sets, width, value, err);
+        if (status) error_prefix(err, "set %zu", k + 1);
+        value += n * n * (size_t)width;
+    }
+    if (!status && width && names) status = sets_name_pairs(&new.sets, names, err);
+    with.pairs = new.sets.pairs;
+    if (!status && !width && !s->width)
+        status = fail(err, ONET_USAGE, "the items have neither features nor relations");
+    if (status) {
+        sets_free_pairs(new.sets.pairs);
+        return status;
+    }
+    sets_free_pairs(s->pairs);
+    s->pairs = with.pairs;
+    g->row_room = new.row_room;
+    g->value_room = new.value_room;
+    return ONET_OK;
+}
+
+/* The rows of a set stand one after the other, those of the sets too. */
+static onet_status check_set_pairs(const onet_sets *s, size_t k, onet_error *err) {
+    size_t from = s->start[k], n = sets_size(s, k), at = s->pairs->row[from];
+    if (k && at != s->pairs->row[from - 1] + (from - s->start[k - 1]))
+        return fail(err, ONET_USAGE, "onet_pairs.row[%zu] is not where the set's relations are expected",
+                    from);
+    for (size_t i = 1; i < n; i++)
+        if (s->pairs->row[from + i] != at + i * n)
+            return fail(err, ONET_USAGE, "onet_pairs.row[%zu] is not where the item's relations are expected",
+                        from + i);
+    return check_pairs(sets_pairs(s, from), n, (size_t)s->pairs->width, err);
+}
+
 /* ---- Appending --------------------------------------------------------------------------------------- */
 
 /* What a new set must have in common with those before it; makes room in start and order. */
@@ -300,9 +413,9 @@ static onet_status begin_numbers(growing *g, size_t n, int width, const int32_t 
     onet_sets *s = &g->sets;
     size_t total = s->start[s->count], w = (size_t)width, row;
     if (s->word) return fail(err, ONET_BAD, "the set's items are numbers where those before it have words");
-    if (width < 1 || width > MAX_WIDTH)
+    if (width < 0 || width > MAX_WIDTH)
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", width, MAX_WIDTH);
-    if (s->width && s->width != width)
+    if ((s->width || s->count) && s->width != width)
         return fail(err, ONET_BAD,
                     "the set's items have %d feature%s where %d are expected; give every item as many", width,
                     width == 1 ? "" : "s", s->width);
@@ -310,7 +423,7 @@ static onet_status begin_numbers(growing *g, size_t n, int width, const int32_t 
     if (status) return status;
     bool before = s->exact != NULL;
     if (!size_mul(w, sizeof *s->exact, &row) ||
-        !array_reserve(&s->items, &g->item_room, total + n, w * sizeof *s->items) ||
+        !array_reserve(&s->items, &g->item_room, total + n, w ? w * sizeof *s->items : 1) ||
         ((exact || before) && !array_reserve(&s->exact, &g->exact_room, total + n, row)))
         return fail_memory(err, "the sets");
     for (size_t i = 0; exact && !before && i < total * w; i++) s->exact[i] = (double)s->items[i];
@@ -364,9 +477,9 @@ onet_status sets_append_words(onet_sets *s, size_t n, const int32_t *word, const
 
 static onet_status check_all_but_constraints(const onet_sets *s, bool missing, onet_error *err) {
     if (!s->start) return fail(err, ONET_USAGE, "onet_sets.start is NULL");
-    for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
-        if (s->reserved[i])
-            return fail(err, ONET_USAGE, "onet_sets.reserved[%zu] is set; it must be NULL", i);
+    for (size_t i = 0; s->pairs && i < sizeof s->pairs->reserved / sizeof *s->pairs->reserved; i++)
+        if (s->pairs->reserved[i])
+            return fail(err, ONET_USAGE, "onet_pairs.reserved[%zu] is set; it must be NULL", i);
     if (s->words_lent > 1)
         return fail(err, ONET_USAGE, "onet_sets.words_lent is %zu; it must be 0 or 1", s->words_lent);
     if (s->constraint_count && !s->constraints)
@@ -376,8 +489,12 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
     if (s->columns && (s->word || s->columns->inputs != s->width))
         return fail(err, ONET_USAGE, "onet_sets.columns are of %d features, the items are not",
                     s->columns->inputs);
-    if (s->width < 1 || s->width > MAX_WIDTH)
+    if (s->width < !s->pairs || s->width > MAX_WIDTH)
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);
+    onet_status related = s->pairs ? check_relations(s->pairs->width, err) : ONET_OK;
+    if (related) return related;
+    if (s->pairs && (!s->pairs->row || !s->pairs->value))
+        return fail(err, ONET_USAGE, "onet_pairs.row or value is NULL");
     if (!s->items == !s->word) return fail(err, ONET_BAD, "the sets have neither items nor words, or both");
     if (s->word && s->exact) return fail(err, ONET_USAGE, "the items are words, and onet_sets.exact is set");
     if (s->word && (!s->words || s->words->width != s->width))
@@ -395,6 +512,7 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
                 if (s->word[from + i] < 0 || s->word[from + i] >= s->words->count)
                     status = fail(err, ONET_BAD, "word[%zu] is %ld: the vocabulary has %d words", i,
                                   (long)s->word[from + i], s->words->count);
+        if (!status && s->pairs) status = check_set_pairs(s, k, err);
         if (!status && s->order) status = sets_check_order(s->order + from, n, err);
         if (!status && s->context)
             status = sets_check_context(s->context + from, s->order ? s->order + from : NULL, n, err);
@@ -411,11 +529,6 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
 }
 
 onet_status sets_check(const onet_sets *s, onet_error *err) {
-    onet_status status = check_all_but_constraints(s, false, err);
-    return status ? status : check_constraints(s, true, err);
-}
-
-onet_status sets_check_for_search(const onet_sets *s, onet_error *err) {
     onet_status status = check_all_but_constraints(s, false, err);
     return status ? status : check_constraints(s, false, err);
 }
@@ -441,7 +554,8 @@ void sets_allow_missing(onet_sets *s) {
 
 onet_status onet_sets_check(const onet_sets *sets, onet_error *err) {
     NEED(sets, "sets");
-    return sets_check(sets, err);
+    onet_status status = check_all_but_constraints(sets, false, err);
+    return status ? status : check_constraints(sets, true, err);
 }
 
 onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,

@@ -1,4 +1,5 @@
-/* Sets of items in memory: making, growing, checking. */
+/* Declares the internal functions of onet_sets, sets of items in memory: create, append, check, slice, and
+ * accessors of items, sizes, relations and context. */
 #ifndef DATA_SETS_H
 #define DATA_SETS_H
 
@@ -11,9 +12,8 @@
 onet_status sets_new(onet_sets **sets, int width, onet_error *err);
 
 /* Appends a set: items [n, width], order [n] or NULL; or rows of sets->words, word [n]. Sets must be made by
- * sets_new, be all of features or all of words, and all have an order or none. The sentence of an error
- * speaks of "the set"; who knows its file and line puts them in front. A failure leaves the sets as they
- * were. */
+ * sets_new, be all of features or all of words, and all have an order or none. The error message speaks of
+ * "the set"; a caller that knows its file and line adds them. A failure leaves the sets as they were. */
 onet_status sets_append(onet_sets *sets, size_t n, int width, const float *items, const int32_t *order,
                         onet_error *err);
 /* The same in double: onet_sets.exact keeps them where float32 rounds one of the sets' values. */
@@ -21,14 +21,31 @@ onet_status sets_append_doubles(onet_sets *sets, size_t n, int width, const doub
                                 const int32_t *order, onet_error *err);
 onet_status sets_append_words(onet_sets *sets, size_t n, const int32_t *word, const int32_t *order,
                               onet_error *err);
-/* What goes with the set that was appended last: context items, context [n], and constraints, whose items are
+/* Adds to the set that was appended last: context items, context [n], and constraints, whose items are
  * counted within the set. A failure may leave the set without them. */
 onet_status sets_append_context(onet_sets *sets, const uint8_t *context, onet_error *err);
 /* The constraints can be kept: a record's or those of other sets, which were checked. */
 onet_status sets_append_constraints(onet_sets *sets, const onet_constraint *constraints, size_t count,
                                     onet_error *err);
 
-/* A copy of all of them, without values that are missing. */
+/* Relations of the set that was appended last: value [n, n, width]. Either all sets have them, as many each,
+ * or none: width 0 says that this one has none. */
+onet_status sets_append_pairs(onet_sets *sets, int width, const float *value, onet_error *err);
+/* Names of the relations, one per line, in place of those that they had. */
+onet_status sets_name_pairs(onet_sets *sets, const char *names, onet_error *err);
+void sets_free_pairs(onet_pairs *pairs);
+
+/* R: numbers for each ordered pair; 0: there are no relations. */
+static inline int sets_relations(const onet_sets *sets) {
+    return sets->pairs ? sets->pairs->width : 0;
+}
+
+/* The relations of item i, counted over all sets, to those of its set: [n, R]. */
+static inline const float *sets_pairs(const onet_sets *sets, size_t i) {
+    return sets->pairs->value + sets->pairs->row[i] * (size_t)sets->pairs->width;
+}
+
+/* Copies all sets. ONET_BAD if a feature is NaN: missing values must be filled in before. */
 onet_status sets_copy(onet_sets **copy, const onet_sets *sets, onet_error *err);
 
 /* Room for `count` sets, to be filled in by the caller, then checked by sets_check: start is all zero, items
@@ -42,11 +59,11 @@ onet_status sets_room_context(onet_sets *sets, size_t total, onet_error *err);
 /* Takes the vocabulary away from the sets and frees it, unless it was lent. */
 void sets_drop_words(onet_sets *sets);
 
-/* After the arrays of sets made by sets_new were replaced by others, which hold just what the sets need: sets
- * that are appended go behind them. */
+/* To be called after the arrays of sets made by sets_new were replaced by others of exactly the needed size:
+ * notes that size as their capacity, so that sets_append grows them before it writes. */
 void sets_taken(onet_sets *sets);
 
-/* Is order [n] a permutation of 0 .. n-1? The sentence names the first place that is wrong. */
+/* Is order [n] a permutation of 0 .. n-1? The error message names the first wrong place. */
 onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);
 
 /* Do context [n], or NULL, and order [n], or NULL, go together as onet_sets says: an item is placed, and the
@@ -54,11 +71,10 @@ onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);
 onet_status sets_check_context(const uint8_t *context, const int32_t *order, size_t n, onet_error *err);
 
 /* Checks sets that were filled in from outside: sizes, widths, finite features, words in range, orders,
- * context, constraints. */
+ * context, what constraints name. Does not find constraints that contradict each other; that
+ * needs their graph, which readers, writers, setters, onet_sets_check and searches build. */
 onet_status sets_check(const onet_sets *sets, onet_error *err);
-/* The same, where constraint_graphs_new then tells whether the constraints can be kept. */
-onet_status sets_check_for_search(const onet_sets *sets, onet_error *err);
-/* The same for sets that may lack values: features that are NaN. */
+/* As onet_sets_check, for sets that may lack values: features that are NaN. */
 onet_status sets_check_missing(const onet_sets *sets, onet_error *err);
 /* Sets to be appended to this one may lack values. */
 void sets_allow_missing(onet_sets *sets);

@@ -1,5 +1,4 @@
-/* Reads and writes sets as a safetensors file. */
-#include "engine/data/sets_binary.h"
+/* Reads and writes sets in the project's binary format, a safetensors file. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,11 +96,30 @@ static onet_status read_doubles(onet_sets *s, const safetensors *file, const st_
     return status;
 }
 
+static onet_status read_pairs(onet_sets *s, const safetensors *file, const st_tensor *pairs,
+                              onet_error *err) {
+    size_t meant = 0;
+    for (size_t k = 0; k < s->count; k++) meant += sets_size(s, k) * sets_size(s, k);
+    if (pairs->shape[0] != meant || pairs->shape[1] < 1 || pairs->shape[1] > 16)
+        return fail(
+            err, ONET_BAD,
+            "%s: its pairs have the shape [%zu, %zu], where the sets ask for [%zu, 1 to 16 relations]",
+            safetensors_name(file), pairs->shape[0], pairs->shape[1], meant);
+    float *value = array_new(pairs->bytes, 1);
+    onet_status status =
+        value ? safetensors_load(file, pairs, value, err) : fail_memory(err, "the relations");
+    if (!status)
+        status = onet_sets_set_pairs(s, (int)pairs->shape[1], value,
+                                     safetensors_metadata(file, "relations.names"), err);
+    free(value);
+    return status;
+}
+
 static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_error *err) {
     const size_t any[2] = {SIZE_MAX, SIZE_MAX};
-    const st_tensor *sizes, *items, *order = safetensors_find(file, "order"),
-                                    *context = safetensors_find(file, "context"),
-                                    *constraints = safetensors_find(file, "constraints");
+    const st_tensor *sizes, *items,
+        *order = safetensors_find(file, "order"), *context = safetensors_find(file, "context"),
+        *constraints = safetensors_find(file, "constraints"), *pairs = safetensors_find(file, "pairs");
     const char *kind = safetensors_metadata(file, "format"),
                *version = safetensors_metadata(file, "format_version");
     if (kind && !strcmp(kind, "ordernet"))
@@ -112,7 +130,8 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
                     "%s holds no sets (its metadata has no \"format\": \"%s\"); name a file that "
                     "`ordernet convert` made",
                     safetensors_name(file), format);
-    if (!version || strcmp(version, "1")) return safetensors_newer(file, "format_version", version, err);
+    if (!version || (strcmp(version, "1") && strcmp(version, "2")))
+        return safetensors_newer(file, "format_version", version, err);
     bool words = safetensors_find(file, "word") != NULL;
     onet_words *vocabulary = NULL;
     onet_status status = safetensors_expect(file, "sizes", ST_I32, 1, any, &sizes, err);
@@ -129,12 +148,13 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
     if (order && (status = safetensors_expect(file, "order", ST_I32, 1, &total, &order, err))) return status;
     if (context && (status = safetensors_expect(file, "context", ST_U8, 1, &total, &context, err)))
         return status;
+    if (pairs && (status = safetensors_expect(file, "pairs", ST_F32, 2, any, &pairs, err))) return status;
     if (constraints &&
         (status = safetensors_expect(file, "constraints", ST_I32, 2, (size_t[]){SIZE_MAX, CONSTRAINT_NUMBERS},
                                      &constraints, err)))
         return status;
     if (!sizes->shape[0] || !total) return fail(err, ONET_BAD, "%s holds no sets", safetensors_name(file));
-    if (!words && (items->shape[1] < 1 || items->shape[1] > MAX_WIDTH))
+    if (!words && (items->shape[1] < !pairs || items->shape[1] > MAX_WIDTH))
         return fail(err, ONET_BAD, "%s: its items have %zu features; from 1 to %d are possible",
                     safetensors_name(file), items->shape[1], MAX_WIDTH);
     if ((status = safetensors_data(file, MAX_WHOLE, err))) return status;
@@ -154,6 +174,7 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
         (context && ((status = sets_room_context(s, total, err)) ||
                      (status = safetensors_load(file, context, s->context, err)))) ||
         (constraints && (status = read_constraints(s, file, constraints, err))) ||
+        (pairs && (status = read_pairs(s, file, pairs, err))) ||
         (!words && (status = columns_file_read(&s->columns, file, s->width, err))))
         return status;
     status = sets_check_missing(s, err);
@@ -179,9 +200,9 @@ onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err) {
 /* ---- Writing ----------------------------------------------------------------------------------------- */
 
 onet_status sets_binary_write(const onet_sets *s, const char *path, const char *made, onet_error *err) {
-    st_pair metadata[6] = {{"format", format}, {"format_version", "1"}};
+    st_pair metadata[7] = {{"format", format}, {"format_version", s->pairs ? "2" : "1"}};
     size_t total = s->start[s->count], count = 0, pairs = 2;
-    st_tensor list[10];
+    st_tensor list[11];
     words_tensors w = {0};
     columns_tensors c = {0};
     onet_status status = sets_check_missing(s, err);
@@ -219,6 +240,16 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, const char *
                                         .dims = 2,
                                         .shape = {s->constraint_count, CONSTRAINT_NUMBERS},
                                         .data = constraints};
+        size_t last = s->count - 1; /* sets without relations have no row there */
+        if (s->pairs)
+            list[count++] = (st_tensor){
+                .name = "pairs",
+                .type = ST_F32,
+                .dims = 2,
+                .shape = {s->pairs->row[total - 1] + sets_size(s, last) - s->pairs->row[s->start[0]],
+                          (size_t)s->pairs->width},
+                .data = sets_pairs(s, s->start[0])};
+        if (s->pairs && s->pairs->names) metadata[pairs++] = (st_pair){"relations.names", s->pairs->names};
         for (size_t i = 0; i < c.tensors; i++) list[count++] = c.tensor[i];
         for (size_t i = 0; i < c.pairs; i++) metadata[pairs++] = c.pair[i];
         if (made) metadata[pairs++] = (st_pair){"made", made};
@@ -249,7 +280,8 @@ const data_format safetensors_format = {
     .name = "safetensors",
     .help = "this project's binary form",
     .endings = {".safetensors"},
-    .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_MISSING,
+    .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_MISSING |
+             HOLDS_PAIRS,
     .recognise = recognise,
     .read = read_file,
     .write = sets_binary_write,

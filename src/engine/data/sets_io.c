@@ -1,6 +1,7 @@
 /* Reads and writes whole files of sets, and converts a file from one format to another. */
 #include "engine/data/sets_io.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "engine/data/columns.h"
 #include "engine/data/constraints.h"
 #include "engine/data/exact.h"
+#include "engine/data/jsonl_texts.h"
 #include "engine/data/sets.h"
 #include "engine/words/words.h"
 
@@ -52,6 +54,8 @@ static onet_status append_items(onet_sets *sets, const record *r, const onet_wor
 
 onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, onet_error *err) {
     onet_status status = append_items(sets, r, words, err);
+    if (!status && (status = sets_append_pairs(sets, r->relations, r->pairs, err)))
+        sets->count--; /* it has no row there */
     if (!status && r->context) status = sets_append_context(sets, r->context, err);
     if (!status && r->constraint_count)
         status = sets_append_constraints(sets, r->constraints, r->constraint_count, err);
@@ -112,9 +116,11 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
     r->order = sets->order ? sets->order + from : NULL;
     r->context = sets_placed(sets, s) < sets_size(sets, s) ? sets->context + from : NULL;
     if ((status = give_constraints(sets, s, r, err))) return status;
+    r->relations = sets_relations(sets);
+    if (r->relations) r->pairs = sets_pairs(sets, from);
     if (sets->word) return give_words(sets, sets->word + from, r, err);
     size_t count = (size_t)r->n * (size_t)sets->width;
-    if (!array_reserve(&r->item_store, &r->item_room, count, sizeof *r->item_store))
+    if (!array_reserve(&r->item_store, &r->item_room, count + 1, sizeof *r->item_store))
         return fail_memory(err, "a set's items");
     from *= (size_t)sets->width;
     for (size_t i = 0; i < count; i++)
@@ -139,9 +145,11 @@ onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, on
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
 /* Values that are missing are counted, and left to be filled in. */
-static onet_status read_records(onet_sets *sets, reader *in, const onet_words *words, missing_count *missing,
-                                onet_error *err) {
-    record r = {0};
+static onet_status read_records(onet_sets *sets, reader *in, const onet_read_options *options,
+                                missing_count *missing, onet_error *err) {
+    jsonl_texts texts = {0};
+    const onet_words *words = options ? options->words : NULL;
+    record r = {.texts = options && options->features && !options->columns ? &texts : NULL};
     int end;
     onet_status status;
     sets_allow_missing(sets);
@@ -155,6 +163,21 @@ static onet_status read_records(onet_sets *sets, reader *in, const onet_words *w
         if (status) break;
     }
     record_free(&r);
+    const onet_columns *before = sets->columns;
+    if (!status && texts.width) status = jsonl_texts_expand(&texts, sets, err);
+    if (!status &&
+        sets->columns != before) { /* a text that is missing is none of those, and no missing value */
+        *missing = (missing_count){0};
+        for (size_t s = 0; s < sets->count; s++)
+            for (size_t i = sets->start[s] * (size_t)sets->width;
+                 i < sets->start[s + 1] * (size_t)sets->width; i++)
+                if (isnan(sets->items[i]) && !missing->count++) {
+                    missing->set = s;
+                    missing->item = i / (size_t)sets->width - sets->start[s];
+                    missing->feature = (int)(i % (size_t)sets->width);
+                }
+    }
+    jsonl_texts_free(&texts);
     if (!status && sets->word && !(sets->words = words_copy(words)))
         status = fail_memory(err, "the vocabulary");
     return status;
@@ -184,7 +207,7 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
     return ONET_OK;
 }
 
-/* settle: what stands for missing values; else they stay NaN. */
+/* settle: fill in missing values; else they stay NaN. */
 static onet_status read_sets(onet_sets **result, input *from, const onet_read_options *options, bool settle,
                              onet_error *err) {
     onet_sets *sets = NULL;
@@ -198,7 +221,7 @@ static onet_status read_sets(onet_sets **result, input *from, const onet_read_op
     if (!status && !sets) {
         counted = true;
         status = sets_new(&sets, 0, err);
-        if (!status) status = read_records(sets, in, options ? options->words : NULL, &missing, err);
+        if (!status) status = read_records(sets, in, options, &missing, err);
     } else if (!status && options && options->words && sets->word)
         status = use_words(sets, options->words, err);
     if (!status && settle)
@@ -300,8 +323,7 @@ onet_status onet_sets_convert(const char *from, const char *to, const onet_read_
     read = (onet_read_options){.size = sizeof read};
     if (!status) status = sized_take(&read, sizeof read, reading, "onet_read_options", err);
     if (status) return status;
-    if (!read.columns)
-        read.missing = ONET_MISSING_MEAN; /* they are let through, and nothing stands for them */
+    if (!read.columns) read.missing = ONET_MISSING_MEAN; /* missing values are copied, not filled in */
     const data_format *found = format_find(options.format);
     /* Standard output has no name to tell a format: it gets that of the input. */
     if (strcmp(to, "-") && (status = format_to_write(to, options.format, &found, err))) return status;

@@ -1,5 +1,4 @@
-/* Reads and writes plain text: one bag of words per line. */
-#include "engine/data/text.h"
+/* Reads and writes plain text: each line is a set of words, separated by spaces. */
 
 #include <limits.h>
 #include <string.h>
@@ -40,12 +39,10 @@ onet_status text_parse(record *r, const char *name, onet_error *err) {
 
 onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err) {
     for (int t = 0; t < r->n; t++) {
-        const char *word = r->word[order ? order[t] : t];
-        onet_status status = output_write(out, word, strlen(word), err);
-        if (!status) status = output_write(out, t + 1 < r->n ? " " : "\n", 1, err);
-        if (status) return status;
+        output_put(out, r->word[order ? order[t] : t]);
+        output_put(out, t + 1 < r->n ? " " : "\n");
     }
-    return ONET_OK;
+    return output_status(out, err);
 }
 
 /* ---- The format -------------------------------------------------------------------------------------- */
@@ -73,8 +70,8 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     for (int k = 0; k < answer->found && k < most && !status; k++) {
         char number[NUMBER_TEXT];
         number_text_double(number, answer->logprob[k]);
-        status = output_printf(out, err, "%s\t", number);
-        if (!status) status = text_write(out, r, answer->order + (size_t)k * (size_t)r->n, err);
+        output_printf(out, "%s\t", number);
+        status = text_write(out, r, answer->order + (size_t)k * (size_t)r->n, err);
     }
     return status;
 }

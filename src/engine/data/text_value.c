@@ -1,3 +1,4 @@
+/* Converts truth values and ISO 8601 dates to numbers (text_value.h). */
 #include "engine/data/text_value.h"
 
 #include <strings.h>

@@ -1,4 +1,5 @@
-/* Texts that stand for numbers: true and false, and dates. */
+/* Converts text in numeric columns to numbers: true and false to 1 and 0, ISO 8601 dates to seconds since
+ * 1970. */
 #ifndef DATA_TEXT_VALUE_H
 #define DATA_TEXT_VALUE_H
 

@@ -1,4 +1,5 @@
-/* Reads and makes the two tensors that hold a vocabulary, with vectors in half precision where they fit. */
+/* Reads a vocabulary from its two tensors in a safetensors file, and makes the tensors to write: vectors in
+ * half precision if the caller wants it and all of them are within its range. */
 #include "engine/data/words_file.h"
 
 #include <math.h>

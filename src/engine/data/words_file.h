@@ -1,4 +1,4 @@
-/* A vocabulary as two tensors of a safetensors file: words.text (U8, the words joined by newlines) and
+/* Stores a vocabulary as two tensors of a safetensors file: words.text (U8, the words joined by newlines) and
  * words.vectors (F16 or F32, [words, width]). */
 #ifndef DATA_WORDS_FILE_H
 #define DATA_WORDS_FILE_H

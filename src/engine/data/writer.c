@@ -1,5 +1,5 @@
-/* Writes sets and answers: line formats at once, formats of whole files from the sets gathered until the end.
- */
+/* Writes sets with their predicted orders: formats of lines as each set arrives, formats of whole files from
+ * the sets gathered until the end. */
 #include "engine/data/sets_io.h"
 
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 #include "engine/data/exact.h"
 #include "engine/data/jsonl.h"
 #include "engine/data/sets.h"
-#include "engine/data/sets_io.h"
 #include "engine/words/words.h"
 
 struct onet_writer {
@@ -101,7 +100,7 @@ onet_status onet_writer_begin(onet_writer *w, const onet_reader *in, onet_error 
     if (w->options.errors) needs |= HOLDS_ERRORS;
     onet_status status = format_must_hold(format, needs, ONET_USAGE, err);
     if (status) return status;
-    /* From .tsv to .csv; another separator that a .csv file came with is kept. */
+    /* From .tsv to .csv the separator becomes a comma; any other separator of the input is kept. */
     if (!w->options.delimiter && in && csv_name_of_tabs(onet_reader_name(in)) &&
         format_of_name(w->path) == format_find(ONET_FORMAT_CSV))
         w->options.delimiter = ',';
@@ -117,6 +116,7 @@ static onet_status check_holds(const data_format *format, const record *r, const
                                onet_error *err) {
     unsigned needs = r->items ? HOLDS_NUMBERS : HOLDS_WORDS;
     if (r->context) needs |= HOLDS_CONTEXT;
+    if (r->pairs) needs |= HOLDS_PAIRS;
     if (r->constraint_count && !answer) needs |= HOLDS_CONSTRAINTS;
     missing_count missing = {0};
     if (r->items) missing_add(&missing, r->items, (size_t)r->n, r->width, r->line, 0);

@@ -1,4 +1,4 @@
-/* Reads and writes zip archives: finds the directory, inflates members, writes stored ones. */
+/* Reads and writes zip archives: finds the directory, decompresses members, writes uncompressed ones. */
 #include "engine/data/zip.h"
 
 #include <stdint.h>
@@ -294,7 +294,7 @@ static void put_name(record *r, const zip_part *p) {
     for (const char *c = p->name; *c; c++) put(r, 1, (uint8_t)*c);
 }
 
-static onet_status write_part(output *out, const zip_part *p, uint32_t crc, uint64_t *at, onet_error *err) {
+static void write_part(output *out, const zip_part *p, uint32_t crc, uint64_t *at) {
     uint64_t size = p->head_size + p->data_size;
     bool large = size >= UINT32_MAX;
     record r = {.length = 0};
@@ -308,13 +308,12 @@ static onet_status write_part(output *out, const zip_part *p, uint32_t crc, uint
         put(&r, 8, size);
     }
     *at += r.length + size;
-    onet_status status = output_write(out, r.bytes, r.length, err);
-    if (!status) status = output_write(out, p->head, p->head_size, err);
-    return status ? status : output_write(out, p->data, p->data_size, err);
+    output_write(out, r.bytes, r.length);
+    output_write(out, p->head, p->head_size);
+    output_write(out, p->data, p->data_size);
 }
 
-static onet_status write_entry(output *out, const zip_part *p, uint32_t crc, uint64_t local, uint64_t *at,
-                               onet_error *err) {
+static void write_entry(output *out, const zip_part *p, uint32_t crc, uint64_t local, uint64_t *at) {
     uint64_t size = p->head_size + p->data_size;
     bool large = size >= UINT32_MAX, far = local >= UINT32_MAX;
     int extra = (large ? 16 : 0) + (far ? 8 : 0);
@@ -336,10 +335,10 @@ static onet_status write_entry(output *out, const zip_part *p, uint32_t crc, uin
         if (far) put(&r, 8, local);
     }
     *at += r.length;
-    return output_write(out, r.bytes, r.length, err);
+    output_write(out, r.bytes, r.length);
 }
 
-static onet_status write_end(output *out, int parts, uint64_t from, uint64_t at, onet_error *err) {
+static void write_end(output *out, int parts, uint64_t from, uint64_t at) {
     record r = {.length = 0};
     uint64_t size = at - from;
     bool far = from >= UINT32_MAX;
@@ -366,7 +365,7 @@ static onet_status write_end(output *out, int parts, uint64_t from, uint64_t at,
     put(&r, 4, size);
     put(&r, 4, far ? UINT32_MAX : from);
     put(&r, 2, 0);
-    return output_write(out, r.bytes, r.length, err);
+    output_write(out, r.bytes, r.length);
 }
 
 onet_status zip_write(const char *path, const zip_part *part, int parts, onet_error *err) {
@@ -375,17 +374,14 @@ onet_status zip_write(const char *path, const zip_part *part, int parts, onet_er
     output *out;
     onet_status status = output_open(&out, path, err);
     if (status) return status;
-    for (int i = 0; i < parts && !status; i++) {
+    for (int i = 0; i < parts; i++) {
         local[i] = at;
         crc[i] =
             (uint32_t)crc32_z(crc32_z(0, part[i].head, part[i].head_size), part[i].data, part[i].data_size);
-        status = write_part(out, &part[i], crc[i], &at, err);
+        write_part(out, &part[i], crc[i], &at);
     }
     uint64_t from = at;
-    for (int i = 0; i < parts && !status; i++)
-        status = write_entry(out, &part[i], crc[i], local[i], &at, err);
-    if (!status) status = write_end(out, parts, from, at, err);
-    if (!status) return output_commit(out, err);
-    output_abort(out);
-    return status;
+    for (int i = 0; i < parts; i++) write_entry(out, &part[i], crc[i], local[i], &at);
+    write_end(out, parts, from, at);
+    return output_commit(out, err);
 }

@@ -1,4 +1,5 @@
-/* Zip archives, as far as NumPy's files need them: members stored or deflated, sizes in 32 or 64 bits. */
+/* Reads and writes zip archives as far as NumPy's .npz files need it: members stored or deflated, sizes in 32
+ * or 64 bits. */
 #ifndef DATA_ZIP_H
 #define DATA_ZIP_H
 

@@ -1,4 +1,4 @@
-/* How an order may be looked for, by name. */
+/* Lists the search methods (beam, greedy, sample) by name. */
 #include "engine/base/choice.h"
 
 const onet_choice *onet_decodes(void) {

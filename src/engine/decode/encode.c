@@ -1,6 +1,6 @@
-/* Encodes a set, or a group of small ones, for ordering: the blocks of the encoder with frozen norms, then
- * the rows that the decoder starts from. The products take the rows of all sets of a group together, so that
- * the weights are read once per group. */
+/* Runs the encoder on the CPU to put a set, or a group of small ones, in order: the encoder's blocks with
+ * their norms folded in, then the products of single items that the decoder starts from. The rows of all sets
+ * of a group are multiplied together, so that the weights are read once per group. */
 #include "engine/decode/encode.h"
 
 #include <stdlib.h>
@@ -9,10 +9,6 @@
 #include "engine/base/memory.h"
 #include "engine/kernels/cpu_pool.h"
 #include "engine/kernels/relative.h"
-
-static bool allocate(real **p, size_t count) {
-    return (*p = array_new(count, sizeof(real))) != NULL;
-}
 
 const float *item_seen(const onet_model *model, const onet_sets *sets, size_t i) {
     const onet_words *words = model->words;
@@ -26,16 +22,19 @@ void encoded_free(encoded *e) {
     free(e->best);
     free(e->q);
     free(e->logit);
-    *e = (encoded){0};
+    free(e->related);
+    *e = (encoded){.threads = e->threads};
 }
 
 bool encoded_reserve(encoded *e, const frozen *f, int rows) {
     if (rows <= e->room) return true;
     encoded_free(e);
     size_t count = (size_t)rows;
-    if (!allocate(&e->x, count * f->w.D) || !allocate(&e->ac, count * 2 * f->w.H) ||
-        !allocate(&e->best, count * f->w.O) || !allocate(&e->q, count * f->w.Q) ||
-        !allocate(&e->logit, count)) {
+    if (!real_new(&e->x, count * f->w.D) || !real_new(&e->ac, count * 2 * f->w.H) ||
+        !real_new(&e->best, count * f->w.O) || !real_new(&e->q, count * f->w.Q) ||
+        !real_new(&e->logit, count) ||
+        !real_new(&e->related, (size_t)(e->threads ? e->threads : 1) *
+                                   relations_room(f->model->sh.s.relations, f->w.H, rows))) {
         encoded_free(e);
         return false;
     }
@@ -96,7 +95,7 @@ static void first_rows(void *arg, int task, int thread) {
 }
 
 /* The items first .. last - 1 of a set, paired with all of its items. */
-static void pair_items(const job *j, int set, int first, int last) {
+static void pair_items(const job *j, int set, int first, int last, int thread) {
     const frozen *f = j->f;
     const norm *b = &f->enc_norm[j->block];
     int n = j->start[set + 1] - j->start[set], H = f->w.H, O = f->model->sh.s.encoder_out;
@@ -104,32 +103,40 @@ static void pair_items(const job *j, int set, int first, int last) {
     const real *ac = j->e->ac + row * 2 * H;
     real *best = j->e->best + row * f->w.O, *x = j->e->x + row * f->w.D;
     onet_pool how = f->model->sh.s.pool;
-    f->k->pair_forward(&(pair_forward){.n = n,
-                                       .H = H,
-                                       .O = f->w.O,
-                                       .i0 = first,
-                                       .i1 = last,
-                                       .a = ac,
-                                       .c = ac + H,
-                                       .ld = 2 * (size_t)H,
-                                       .w = f->enc_w[j->block],
-                                       .b = f->enc_b[j->block],
-                                       .summed = cpu_pool_sums(how),
-                                       .sign = f->w.enc[j->block].sign,
-                                       .best = best});
+    pair_forward p = {.n = n,
+                      .H = H,
+                      .O = f->w.O,
+                      .i0 = first,
+                      .i1 = last,
+                      .a = ac,
+                      .c = ac + H,
+                      .ld = 2 * (size_t)H,
+                      .w = f->enc_w[j->block],
+                      .b = f->enc_b[j->block],
+                      .summed = cpu_pool_sums(how),
+                      .sign = f->w.enc[j->block].sign,
+                      .best = best};
+    if (!f->w.E) f->k->pair_forward(&p);
+    int R = f->model->sh.s.relations;
+    real *e = j->e->related + (size_t)thread * relations_room(R, H, j->e->room), *c = e + (size_t)n * 2 * R;
+    for (; f->w.E && p.i0 < last; p.i0++) {
+        relations_row(&j->e->set[set], f->k, n, H, p.i0, ac + H, f->w.enc[j->block].related, e, c);
+        p.i1 = p.i0 + 1;
+        p.c = c;
+        f->k->pair_forward(&p);
+    }
     for (int i = first; i < last; i++)
         cpu_pool_forward(how, n, O, b, best + (size_t)i * f->w.O,
                          x + (size_t)i * f->w.D + f->model->sh.enc[j->block].in);
 }
 
 static void pair_rows(void *arg, int task, int thread) {
-    (void)thread;
     const job *j = arg;
     if (order_stops(j->e->options)) return;
     if (j->count == 1)
-        pair_items(j, 0, task * j->share, end_of(j, task));
+        pair_items(j, 0, task * j->share, end_of(j, task), thread);
     else /* the only task */
-        for (int s = 0; s < j->count; s++) pair_items(j, s, 0, j->start[s + 1] - j->start[s]);
+        for (int s = 0; s < j->count; s++) pair_items(j, s, 0, j->start[s + 1] - j->start[s], thread);
 }
 
 static void decoder_rows(void *arg, int task, int thread) {

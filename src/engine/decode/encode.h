@@ -1,10 +1,11 @@
-/* The encoder for ordering, on one set or on several small ones: features in, all that the decoder needs of
- * each item out. */
+/* Encodes one set or several small ones, to put them in order on the CPU: takes features, returns all that
+ * the search (search.h) needs of each item. */
 #ifndef DECODE_ENCODE_H
 #define DECODE_ENCODE_H
 
 #include "engine/base/pool.h"
 #include "engine/decode/frozen.h"
+#include "engine/kernels/relations.h"
 
 /* Small sets are encoded and searched in groups, since reading the weights of a wide network takes longer
  * than the products of a few rows (docs/speed.md). Rows: of all sets of a group together. */
@@ -16,8 +17,11 @@ typedef struct encoded {
     real *ac;                          /* [rows, 2H] */
     real *best;                        /* [rows, O] */
     real *q;                           /* [placed, Q]: x' times the decoder's row weights */
-    real *logit;                       /* [placed]: what x' alone gives to an item's logit */
-    const onet_order_options *options; /* whose stop() ends the work early; NULL: nobody's */
+    real *logit;                       /* [placed]: the part of an item's logit that depends on x' alone */
+    relations set[GROUP_SETS];         /* of each set, where the model has them: filled in before encode */
+    real *related;                     /* [threads]: a row's relations, and with them c */
+    int threads;                       /* threads that may encode one set; 0: 1 */
+    const onet_order_options *options; /* its stop() may end the work early; NULL: it does not */
 } encoded;
 
 /* Whether the caller wants the work to stop; its results are then incomplete. */
@@ -29,7 +33,7 @@ static inline bool order_stops(const onet_order_options *o) {
  * have changed those that the sets came with. */
 const float *item_seen(const onet_model *model, const onet_sets *sets, size_t i);
 
-/* Memory for so many rows; keeps what is there when it is enough. */
+/* Memory for this many rows; larger memory is kept. */
 bool encoded_reserve(encoded *e, const frozen *f, int rows);
 void encoded_free(encoded *e);
 

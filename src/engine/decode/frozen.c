@@ -1,13 +1,10 @@
-/* Folds the statistics of the norms into the weights, once per set size, and keeps the folded weights. */
+/* Folds the statistics of the batch norms into the weights, once per set size, and caches the folded weights.
+ */
 #include "engine/decode/frozen.h"
 
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
-
-static bool allocate(real **p, size_t count) {
-    return (*p = array_new(count, sizeof(real))) != NULL;
-}
 
 /* ---- one size ---- */
 
@@ -32,7 +29,7 @@ static bool freeze_encoder(frozen *f, const real *statistics) {
     for (int b = 0; b < sh->s.encoder_blocks; b++) {
         norm first = {0};
         bool ok = norm_new(&first, f->w.H) && norm_new(&f->enc_norm[b], f->w.O) &&
-                  allocate(&f->enc_w[b], H * O) && allocate(&f->enc_b[b], O);
+                  real_new(&f->enc_w[b], H * O) && real_new(&f->enc_b[b], O);
         if (ok) {
             norm_frozen(&first, sh, theta, statistics, sh->enc[b].norm1, sh->s.hidden);
             norm_frozen(&f->enc_norm[b], sh, theta, statistics, sh->enc[b].norm2, sh->s.encoder_out);
@@ -48,13 +45,13 @@ static bool freeze_decoder(frozen *f, const real *statistics) {
     const shape *sh = &f->model->sh;
     size_t C = (size_t)f->w.C;
     int N = sh->s.decoder_blocks;
-    if (!allocate(&f->head_v, (size_t)N * C)) return false;
+    if (!real_new(&f->head_v, (size_t)N * C)) return false;
     for (int m = 0; m < N; m++) {
-        if (!norm_new(&f->dec_norm[m], f->w.C) || !allocate(&f->dec_w[m], 3 * (size_t)m * C * C) ||
-            !allocate(&f->dec_bias[m], 3 * C))
+        if (!norm_new(&f->dec_norm[m], f->w.C) || !real_new(&f->dec_w[m], 3 * (size_t)(f->w.E + m) * C * C) ||
+            !real_new(&f->dec_bias[m], 3 * C))
             return false;
         norm_frozen(&f->dec_norm[m], sh, f->model->theta, statistics, sh->dec[m].norm, sh->s.decoder_out);
-        fold_conv(&f->w.dec[m], f->dec_norm, m, f->w.C, f->dec_w[m], f->dec_bias[m]);
+        fold_conv(&f->w.dec[m], f->dec_norm, f->w.E, m, f->w.C, f->dec_w[m], f->dec_bias[m]);
         for (size_t c = 0; c < C; c++)
             f->head_v[(size_t)m * C + c] = f->w.head_v[(size_t)m * C + c] * f->dec_norm[m].g[c];
     }
@@ -85,7 +82,7 @@ static frozen *frozen_new(const freezer *z, int n) {
 bool freezer_new(freezer *z, const onet_model *model, const kernels *k) {
     *z = (freezer){.model = model, .k = k};
     const shape *sh = &model->sh;
-    if (!weights_new(&z->w, sh, false) || !allocate(&z->start_q, (size_t)z->w.Q)) return false;
+    if (!weights_new(&z->w, sh, false) || !real_new(&z->start_q, (size_t)z->w.Q)) return false;
     for (int task = 0; task < z->w.tasks; task++) weights_fill(&z->w, model->theta, task);
     k->gemm(1, z->w.Q, sh->D, model->theta + sh->start, 0, 1, packed(z->w.rows, sh->D), z->start_q,
             (size_t)z->w.Q, 0);
@@ -112,7 +109,7 @@ const frozen *freezer_find(const freezer *z, int n) {
     return NULL;
 }
 
-const frozen *freezer_get(freezer *z, int n) {
+const frozen *freezer_prepare(freezer *z, int n) {
     const frozen *found = freezer_find(z, n);
     if (found) return found;
     if (z->count == FROZEN_SIZES) clear(z);

@@ -1,28 +1,28 @@
-/* A model made ready for ordering: the norms' statistics folded into the weights once for each size of set.
- * Read only, so that any number of threads may share it. */
+/* Prepares a model to put sets in order: folds the batch norms' statistics into the weights, once for each
+ * set size. The result is read-only, so that any number of threads may share it. */
 #ifndef DECODE_FROZEN_H
 #define DECODE_FROZEN_H
 
 #include "engine/kernels/weights.h"
 #include "engine/model/model.h"
 
-/* For sets of one size. */
+/* The weights for sets of one size. */
 typedef struct frozen {
     const onet_model *model;
     const kernels *k;
     int n;                      /* items; 0: any number, when the statistics do not depend on it */
     weights w;                  /* the freezer's, as is start_q */
-    const real *start_q;        /* [Q]: what the start vector gives as y' */
+    const real *start_q;        /* [Q]: the part of the start vector as y' */
     norm enc_norm[MAX_BLOCKS];  /* second norm of each encoder block, [O] */
     real *enc_w[MAX_BLOCKS];    /* [H, O] */
     real *enc_b[MAX_BLOCKS];    /* [O] */
     norm dec_norm[MAX_BLOCKS];  /* [C] */
-    real *dec_w[MAX_BLOCKS];    /* [m, 3, C, C] */
+    real *dec_w[MAX_BLOCKS];    /* [E + m, 3, C, C] */
     real *dec_bias[MAX_BLOCKS]; /* [3, C]: at step 0, 1, and from 2 on */
     real *head_v;               /* [N, C] */
 } frozen;
 
-enum { FROZEN_SIZES = 64 }; /* that a freezer has room for */
+enum { FROZEN_SIZES = 64 }; /* sizes that a freezer has room for */
 
 /* What all sizes share, and the sizes that are ready. */
 typedef struct freezer {
@@ -39,6 +39,6 @@ void freezer_free(freezer *z);
 /* The frozen model for sets of n items; NULL: not made yet. */
 const frozen *freezer_find(const freezer *z, int n);
 /* The same, made if it is missing; a full freezer is cleared first. NULL: out of memory. */
-const frozen *freezer_get(freezer *z, int n);
+const frozen *freezer_prepare(freezer *z, int n);
 
 #endif

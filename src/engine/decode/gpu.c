@@ -1,5 +1,5 @@
-/* Ordering on a GPU: sends the folded weights, and the sets by size with their constraints, and puts the
- * answers in their places. */
+/* Puts sets in order on a GPU: sends the folded weights, sends the sets grouped by size with their
+ * constraints, and writes the predicted orders back in the order of the sets. */
 #include "engine/decode/gpu.h"
 
 #include <math.h>
@@ -59,13 +59,12 @@ static void put_net(order_net *n, block *b, const frozen *f) {
     const shape *sh = &f->model->sh;
     size_t H = (size_t)f->w.H, O = (size_t)f->w.O, C = (size_t)f->w.C, width = (size_t)sh->s.width;
     int N = sh->s.decoder_blocks;
-    *n = (order_net){.width = sh->s.width,
+    *n = (order_net){.settings = sh->s,
+                     .width = sh->s.width,
                      .D = sh->D,
-                     .relative = sh->s.relative != 0,
                      .M = sh->s.encoder_blocks,
                      .H = f->w.H,
                      .O = f->w.O,
-                     .over_items = sh->s.pool,
                      .N = N,
                      .C = f->w.C,
                      .Q = f->w.Q};
@@ -99,7 +98,7 @@ static void put_net(order_net *n, block *b, const frozen *f) {
 
 /* The net for sets of n items; free its numbers. */
 static onet_status net_for(order_net *to, freezer *z, int n, onet_error *err) {
-    const frozen *f = freezer_get(z, n);
+    const frozen *f = freezer_prepare(z, n);
     if (!f) return fail_memory(err, "the net's weights");
     block b = {NULL, 0};
     put_net(to, &b, f);
@@ -239,7 +238,7 @@ static void take_task(void *arg, int task, int thread) {
     }
 }
 
-/* One order, the context items behind it. */
+/* One order, followed by the context items. */
 static void add_order(const part *p, size_t set, onet_answer *a, const int32_t *order, const float *step) {
     size_t n = (size_t)p->n, placed = (size_t)p->placed, at = (size_t)a->found * n;
     for (size_t t = 0; t < n; t++) {
@@ -269,14 +268,16 @@ static void give_task(void *arg, int task, int thread) {
     }
 }
 
-static void take(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules) {
+static bool take(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules) {
     part p = *(const part *)context;
+    if (order_stops(p.work->options)) return false;
     p.place += first;
     p.count = count;
     p.items = items;
     p.given = given;
     p.rules = rules;
     pool_run(p.work->threads, (count + TASK - 1) / TASK, take_task, &p);
+    return true;
 }
 
 static void give(void *context, size_t first, int count, const int32_t *order, const double *logprob,

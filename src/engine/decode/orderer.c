@@ -1,6 +1,6 @@
-/* Ordering through the public API: many sets in parallel, each thread with a group of small sets or one of
- * more items; sets too large for that one after the other, the encoder spread over the threads; or all of
- * them on a GPU. */
+/* Puts sets in order and scores given orders for the public API (onet_orderer): many sets in parallel, each
+ * thread with a group of small sets or one larger set; very large sets one after the other, with the encoder
+ * spread over the threads; or all of them on a GPU. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
         return fail_field(err, ONET_USAGE, "onet_order_options.top",
                           "%d orders per set: 0 to 1000000 are possible", o.top);
     if (!choice_of(onet_decodes(), o.decode))
-        return fail_field(err, ONET_USAGE, "onet_order_options.decode", "there is no way %d to decode",
+        return fail_field(err, ONET_USAGE, "onet_order_options.decode", "there is no decoding method %d",
                           (int)o.decode);
     const kernels *k = kernels_pick(o.kernels);
     if (!k)
@@ -67,6 +67,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
                           "kernels `%s` are unknown or not for this CPU", o.kernels);
     device_choice device;
     status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
+    if (!status) status = device_relations(&device, model->sh.s.relations, err);
     if (status == ONET_USAGE) error_field(err, "onet_order_options.device");
     if (status) return status;
     onet_orderer *r = calloc(1, sizeof *r);
@@ -80,7 +81,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
         onet_orderer_free(r);
         return fail_memory(err, "ordering");
     }
-    if (model_is_ranker(model)) device.kind = DEVICE_CPU; /* a sum per item is not worth the way */
+    if (model_is_ranker(model)) device.kind = DEVICE_CPU; /* a sum per item is not worth the transfer */
     r->device = device;
     if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->z, device.gpu, err))) {
         onet_orderer_free(r);
@@ -99,6 +100,9 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
     if (status) return status;
     const world *w = own.world;
+    if (w && model->sh.s.relations)
+        return fail_field(err, ONET_USAGE, "onet_order_options.world",
+                          "a model with relations cannot be shared by several ranks: use one");
     if (w && !own.threads) own.threads = w->processors;
     status = world_agree(w, orderer_new(orderer, model, &own, gpu_of_rank(w ? w->local_rank : 0), err), err);
     if (status) {
@@ -157,12 +161,18 @@ typedef struct job {
     int share;                     /* sets per task */
 } job;
 
-/* The rows of a set, from row `start` of the group on; how many of its items are placed. */
-static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set, size_t start) {
-    size_t first = sets->start[set], n = sets_size(sets, set);
+/* The rows of a set, number k of the group, from row `start` on; how many of its items are placed. */
+static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set, int k) {
+    size_t start = (size_t)w->start[k], first = sets->start[set], n = sets_size(sets, set);
     int32_t *item = w->item + start;
     int placed = sets_rows(sets, set, item, w->row + 2 * start);
     for (size_t r = 0; r < n; r++) w->items[start + r] = item_seen(model, sets, first + (size_t)item[r]);
+    int width = model->sh.s.width;
+    w->e.set[k] = (relations){.pairs = sets->pairs,
+                              .first = first,
+                              .item = item,
+                              .mean = model->mean + width,
+                              .scale = model->scale + width};
     return placed;
 }
 
@@ -177,7 +187,8 @@ static search_task score_task(const job *j, size_t set, worker *w, int k, int pl
                          .given = given,
                          .choices = j->score.choices,
                          .width = (int)n,
-                         .item = w->item + start};
+                         .item = w->item + start,
+                         .relations = &w->e.set[k]};
 }
 
 static void score_set(job *j, size_t set, worker *w, const frozen *f, int k) {
@@ -192,7 +203,7 @@ static void score_set(job *j, size_t set, worker *w, const frozen *f, int k) {
     memset(step + placed, 0, (n - (size_t)placed) * sizeof *step);
 }
 
-/* One order of the search, the context items behind it. */
+/* One order of the search, followed by the context items. */
 static void add_order(onet_answer *a, const beam *from, const int32_t *item, int n, int placed) {
     size_t at = (size_t)a->found * (size_t)n;
     memcpy(a->order + at, from->order, (size_t)placed * sizeof *a->order);
@@ -223,6 +234,7 @@ static search_task order_task(const job *j, size_t set, worker *w, int k, int pl
                          .best_only = j->r->top == 1,
                          .r = o->decode == ONET_SAMPLE ? &w->r : NULL,
                          .item = w->item + w->start[k],
+                         .relations = &w->e.set[k],
                          .constraints = constraints,
                          .look = alone && o->progress ? look : NULL,
                          .context = &w->large};
@@ -263,7 +275,7 @@ static void one_group(job *j, size_t first, int count, worker *w, pool *threads)
     const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, first));
     for (int k = 0; k < count; k++) {
         size_t set = first + (size_t)k;
-        int placed = arrange(w, f->model, j->sets, set, (size_t)w->start[k]);
+        int placed = arrange(w, f->model, j->sets, set, k);
         w->start[k + 1] = w->start[k] + (int)sets_size(j->sets, set);
         w->task[k] =
             j->answers ? order_task(j, set, w, k, placed, threads != NULL) : score_task(j, set, w, k, placed);
@@ -306,7 +318,7 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
         int size = (int)sets_size(sets, s), large = size >= LARGE;
         if (!freezer_find(&r->z, size)) {
             if (s > j->first && r->z.count == FROZEN_SIZES) break;
-            if (!freezer_get(&r->z, size)) return fail_memory(err, "the net's weights");
+            if (!freezer_prepare(&r->z, size)) return fail_memory(err, "the net's weights");
         }
         if (size > n[large]) n[large] = size;
     }
@@ -319,6 +331,7 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
         if (!need) continue;
         const frozen *f = freezer_find(&r->z, need);
         int rows = j->share > 1 && need < GROUP_ROWS ? GROUP_ROWS : need;
+        w->e.threads = t ? 1 : pool_threads(r->pool);
         if (!encoded_reserve(&w->e, f, rows) ||
             !search_reserve(&w->s, f, search_orders(need, beams), need, best_only ? j->share : 1) ||
             !array_reserve(&w->items, &w->room, (size_t)rows, sizeof *w->items) ||
@@ -331,9 +344,9 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
     return ONET_OK;
 }
 
-/* Whether to use the GPU. If the caller leaves it open: if the work is worth the transfer, and the first time
- * also the start of the driver. Orders drawn at random, and log-probabilities of steps, which are in double,
- * always come from the CPU. */
+/* Whether to use the GPU. With auto: if the work is worth the transfer and, for the first call, the start of
+ * the driver. Sampled orders, and log-probabilities of steps, which are in double, always come from the
+ * CPU. */
 static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, const score_out *score) {
     if (r->device.kind == DEVICE_CPU || score->step) return false;
     if (r->options.decode == ONET_SAMPLE && !score->logprob) return false;
@@ -380,7 +393,8 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
                                      .logprob = score.logprob,
                                      .beams = beams,
                                      .top = r->top,
-                                     .threads = r->pool},
+                                     .threads = r->pool,
+                                     .options = &r->options},
                          err);
         done = !status;
         if (status == ONET_MEMORY && r->device.kind != DEVICE_GPU) status = ONET_OK;
@@ -416,6 +430,7 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
         return fail(err, ONET_BAD, "the sets have items of width %d, but the model was trained on width %d",
                     sets->width, width);
     onet_status status = columns_check(sets->columns, r->z.model->columns, err);
+    if (!status) status = model_check_relations(model, sets, err);
     if (status) return status;
     const onet_words *words = r->z.model->words;
     if (words && sets->word && !words_same(words, sets->words))
@@ -429,11 +444,11 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
             return fail_field(err, ONET_BAD, most < MOST_ITEMS ? "onet_order_options.max_items" : "",
                               "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
                               sets_size(sets, s), most,
-                              most < MOST_ITEMS ? ": raise the limit if the time is there" : "");
+                              most < MOST_ITEMS ? ": raise the limit, or split the set" : "");
     onet_sets scaled = {0};
     const onet_sets *seen = model->scaling ? &scaled : sets;
     if (model->scaling && (status = scaling_apply(model->scaling, sets, &scaled, err))) return status;
-    /* The choices of one set are not worth sharing. */
+    /* The choices of one set are not worth sharing between ranks. */
     status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(r, seen, answers, score, err);
     free(scaled.items);
     return status ? status : check_numbers(sets, answers, score.logprob, err);
@@ -446,7 +461,7 @@ onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer
     onet_sets unordered = *sets; /* their own order is ignored, even a bad one */
     unordered.order = NULL;
     /* Ranks that share the sets would name them by their own numbers, so rank 0 finds out here. */
-    onet_status status = (r->w ? sets_check : sets_check_for_search)(&unordered, err);
+    onet_status status = (r->w ? onet_sets_check : sets_check)(&unordered, err);
     for (size_t s = 0; s < sets->count && !status; s++)
         if (!answers[s].order) status = fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
     if (status) return status;
@@ -511,7 +526,7 @@ onet_status onet_order(const onet_model *model, const float *items, int n, int32
     onet_sets *sets = NULL;
     double p;
     const onet_columns *columns = model->columns;
-    float *filled = NULL; /* the items, with what stands for missing values */
+    float *filled = NULL; /* the items, missing values filled in */
     onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, gpu_of_rank(0), err);
     if (!status && columns && columns->fill && n > 0) {
         if ((filled = array_new((size_t)n, (size_t)columns->inputs * sizeof *filled)))

@@ -1,4 +1,5 @@
-/* The inside of an orderer, shared by orderer.c (this rank's threads or GPU) and shared.c (several ranks). */
+/* Defines the inside of an onet_orderer, shared by orderer.c (this rank's threads or GPU) and shared.c
+ * (several ranks). */
 #ifndef DECODE_ORDERER_H
 #define DECODE_ORDERER_H
 
@@ -19,7 +20,7 @@ struct onet_orderer {
     const world *w;    /* ranks that share the work; NULL: this process alone */
     device_choice device;
     order_device *gpu; /* NULL: not in use, or not yet */
-    onet_answer *own;  /* [own_room]: answers of a caller who wants no log-probabilities, with those of */
+    onet_answer *own;  /* [own_room]: answers for a caller without room for log-probabilities, with that of */
     double *logprob;   /* [logprob_room] */
     size_t own_room, logprob_room;
 };

@@ -1,5 +1,6 @@
-/* Searches an order step by step with a number of beams, and keeps to constraints. The greedy orders of a
- * group of sets are found in step. */
+/* Searches the order of a set step by step on the CPU, by beam search, greedily, by sampling, or along a
+ * given order to score it, under constraints. The greedy orders of a group of sets are searched in lockstep.
+ */
 #include "engine/decode/search.h"
 
 #include <math.h>
@@ -64,12 +65,17 @@ static int at_most(int n, int most) {
     return n < most ? n : most;
 }
 
-/* The numbers in the planes for sets of n items and so many steps. */
-static size_t plane_size(const frozen *f, int n, int steps) {
-    return (size_t)f->model->sh.s.decoder_blocks * ((size_t)steps + 2) * (size_t)n * (size_t)f->w.C;
+/* The planes of the blocks, and after them the plane of relations. */
+static int planes_of(const frozen *f) {
+    return f->model->sh.s.decoder_blocks + f->w.E;
 }
 
-/* All but the planes, for sets of n items, of which `placed` at most have rows. */
+/* The numbers in the planes for sets of n items and so many steps. */
+static size_t plane_size(const frozen *f, int n, int steps) {
+    return (size_t)planes_of(f) * ((size_t)steps + 2) * (size_t)n * (size_t)f->w.C;
+}
+
+/* All memory but the planes, for sets of n items, of which `placed` at most have rows. */
 static bool beam_new(beam *b, const frozen *f, int n, int placed) {
     size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C, rows = (size_t)placed;
     return (b->p = array_new(((size_t)b->window + 2) * N * C, sizeof *b->p)) &&
@@ -137,7 +143,8 @@ static void beam_start(search *s, beam *b, const frozen *f, const search_task *t
     memcpy(s->item + task->first, task->item, (size_t)n * sizeof *s->item);
     b->task = task;
     b->rows = n;
-    for (int m = 0; m < N; m++) memset(plane(b, f, m, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
+    for (int m = 0; m < planes_of(f); m++)
+        memset(plane(b, f, m, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
     memset(b->p, 0, 2 * (size_t)N * f->w.C * sizeof(real));
     for (int i = 0; i < n; i++) b->pos[i] = INT32_MAX;
     if (task->constraints)
@@ -146,13 +153,13 @@ static void beam_start(search *s, beam *b, const frozen *f, const search_task *t
     b->at = 2;
 }
 
-/* What y'_t gives by the weights of block m. */
+/* The contribution of y'_t to block m. */
 static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int t, int m) {
     const real *q = t ? e->q + (size_t)(b->task->first + b->last[(t - 1) % 3]) * f->w.Q : f->start_q;
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
-/* What the pools give to block m at step t, for the first `count` of s->computed together. */
+/* The contribution of the pools to block m at step t, for the first `count` of s->computed together. */
 static void pool_terms(search *s, int count, const frozen *f, int t, int m) {
     int C = f->w.C, before = m * C, width = f->model->sh.s.decoder_blocks * C;
     for (int k = 0; k < count; k++)
@@ -168,16 +175,30 @@ static void pool_terms(search *s, int count, const frozen *f, int t, int m) {
     }
 }
 
-/* Block m at step t of one beam; what it gives to the items' logits is added to b->logit. */
+/* Relations from the item placed last to those unplaced, at step t of one beam, and their contribution to the
+ * items' logits. */
+static void beam_relations(const search *s, beam *b, const frozen *f, int t) {
+    int C = f->w.C;
+    real *e = plane(b, f, f->model->sh.s.decoder_blocks, b->at);
+    memset(e, 0, (size_t)b->rows * (size_t)C * sizeof *e);
+    if (!t) return;
+    for (int i = 0; i < b->rows; i++)
+        if (b->pos[i] >= t)
+            relations_of(b->task->relations, b->order[t - 1], s->item[b->task->first + i], e + (size_t)i * C);
+    f->k->cell_dot(b->rows, C, e, f->w.head_e, b->logit);
+}
+
+/* Block m at step t of one beam; its contribution to the items' logits is added to b->logit. */
 static void beam_block(beam *b, const real *pools, const frozen *f, const encoded *e, int t, int m) {
-    int n = b->rows, N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C;
+    int n = b->rows, N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C, E = f->w.E;
     real *p = b->p + (size_t)b->at * width;
-    const real *in[MAX_BLOCKS], *y[3] = {NULL, NULL, NULL}; /* y[2 - l]: step t - l */
+    const real *in[MAX_BLOCKS + 1], *y[3] = {NULL, NULL, NULL}; /* y[2 - l]: step t - l */
     for (int l = 0; l < 3 && l <= t; l++) y[2 - l] = y_terms(f, e, b, t - l, m);
-    for (int k = 0; k < m; k++) in[k] = plane(b, f, k, b->at);
+    if (E) in[0] = plane(b, f, N, b->at);
+    for (int k = 0; k < m; k++) in[E + k] = plane(b, f, k, b->at);
     f->k->conv_forward(&(conv_forward){.n = n,
                                        .C = C,
-                                       .blocks = m,
+                                       .blocks = E + m,
                                        .t0 = t,
                                        .t1 = t + 1,
                                        .pos = b->pos,
@@ -222,6 +243,7 @@ static void compute(search *s, int count, const frozen *f, const encoded *e, int
         else
             s->computed[open++] = b;
     }
+    for (int k = 0; k < open && f->w.E; k++) beam_relations(s, s->computed[k], f, t);
     for (int m = 0; m < f->model->sh.s.decoder_blocks && open; m++) {
         pool_terms(s, open, f, t, m);
         for (int k = 0; k < open && !order_stops(e->options); k++)
@@ -230,7 +252,7 @@ static void compute(search *s, int count, const frozen *f, const encoded *e, int
     for (int k = 0; k < open; k++) beam_choices(s->computed[k], t);
 }
 
-/* Step t of all beams of a set. That of the greedy order is known. */
+/* Step t of all beams of a set, except the one that follows the greedy order, whose steps are known. */
 static void step(search *s, int beams, const frozen *f, const encoded *e, int n, int t) {
     int count = 0;
     for (int b = 0; b < beams; b++) {
@@ -246,7 +268,7 @@ static void step(search *s, int beams, const frozen *f, const encoded *e, int n,
 static void beam_rewind(beam *b, const frozen *f) {
     int N = f->model->sh.s.decoder_blocks;
     size_t column = (size_t)b->rows * f->w.C, width = (size_t)N * f->w.C;
-    for (int m = 0; m < N; m++)
+    for (int m = 0; m < planes_of(f); m++)
         memmove(plane(b, f, m, 0), plane(b, f, m, b->at - 2), 2 * column * sizeof(real));
     memmove(b->p, b->p + (size_t)(b->at - 2) * width, 2 * width * sizeof(real));
     b->at = 2;
@@ -266,14 +288,14 @@ static void beam_place(search *s, beam *b, const frozen *f, int t, const candida
     if (++b->at == b->window + 2) beam_rewind(b, f);
 }
 
-/* A second child of a beam gets a copy of what later steps look at: the order so far, and two steps. */
+/* A second child of a beam gets a copy of what later steps read: the order so far, and two steps. */
 static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
     const constraint_graph *g = from->task->constraints;
     int N = f->model->sh.s.decoder_blocks;
     size_t column = (size_t)from->rows * f->w.C, width = (size_t)N * f->w.C;
     to->task = from->task;
     to->rows = from->rows;
-    for (int m = 0; m < N; m++)
+    for (int m = 0; m < planes_of(f); m++)
         memcpy(plane(to, f, m, 0), plane(from, f, m, from->at - 1), 2 * column * sizeof(real));
     memcpy(to->p, from->p + (size_t)(from->at - 1) * width, 2 * width * sizeof(real));
     memcpy(to->pos, from->pos, (size_t)from->rows * sizeof *to->pos);
@@ -285,14 +307,14 @@ static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
 }
 
 /* An item placed long before step t sees neither itself nor the order any more: block 0 from 3 steps on, each
- * further block 2 steps later. From then on its cells, and the two steps before, are those of every other
- * such item, to the last bit: one of them stands for all, and the rows of the others are left out. */
+ * further block 2 steps later. From then on its cells, and the two steps before, equal those of every other
+ * such item, to the last bit: one row is computed for all of them, and the others are left out. */
 static int long_ago(const frozen *f, int t) {
     return t - 2 * f->model->sh.s.decoder_blocks - 2;
 }
 
 static void leave_out(search *s, beam *b, const frozen *f, encoded *e, int t) {
-    int N = f->model->sh.s.decoder_blocks, old = b->rows, rows = 0, stands = 0;
+    int old = b->rows, rows = 0, stands = 0;
     size_t C = (size_t)f->w.C, Q = (size_t)f->w.Q, first = (size_t)b->task->first;
     int32_t *item = s->item + first;
     real *logit = e->logit + first, *q = e->q + first * Q;
@@ -308,7 +330,7 @@ static void leave_out(search *s, beam *b, const frozen *f, encoded *e, int t) {
             if (b->last[l] == i) b->last[l] = rows;
         rows++;
     }
-    for (int m = 0; m < N; m++)
+    for (int m = 0; m < planes_of(f); m++)
         for (int at = 0; at < 2; at++) {
             b->rows = old;
             const real *from = plane(b, f, m, at);
@@ -392,7 +414,7 @@ static int weigh(const search *s, const beam *b, int number, int t, double least
     return held;
 }
 
-/* The best continuations of all beams at step t into s->best, best first; how many is given back. */
+/* Puts the best continuations of all beams at step t into s->best, best first; returns how many. */
 static int choose(search *s, const search_task *task, int alive, int t) {
     int held = 0;
     if (task->given || task->r) {
@@ -438,7 +460,7 @@ static void next_generation(search *s, const frozen *f, int alive, int held, int
     s->next = before;
 }
 
-/* All steps, with the beams that s->ahead allows; how many are alive at the end. */
+/* Runs all steps, with the beams that s->ahead allows; returns how many are alive at the end. */
 static int run_steps(search *s, const frozen *f, encoded *e, const search_task *task) {
     int alive = 1, n = task->n;
     bool may_leave_out = task->beams == 1 && !task->r && !task->given;
@@ -468,7 +490,7 @@ static void lend(search *s, greedy_order *g) {
     s->follower = 0;
 }
 
-/* Is the greedy order found ahead of the beam search? */
+/* Whether the greedy order is found ahead of the beam search. */
 static bool greedy_first(const search_task *task) {
     return task->best_only && task->beams > 1 && task->n <= GREEDY_ITEMS;
 }

@@ -1,4 +1,5 @@
-/* Finding an order step by step: greedy, beam, a random draw, or the score of a given order. */
+/* Searches the order of a set step by step on the CPU: greedy, beam, sampling, or the score of a given order.
+ */
 #ifndef DECODE_SEARCH_H
 #define DECODE_SEARCH_H
 
@@ -10,25 +11,26 @@ typedef struct search_task {
     int n;          /* placed items */
     int first;      /* the row of the encoded group at which the set begins; its placed items come first */
     int beams;      /* 1: the greedy search */
-    bool best_only; /* the most probable of the orders found is enough */
+    bool best_only; /* only the most probable order is needed */
     rng *r;         /* not NULL: each step is drawn at random; beams is 1 */
     const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
     /* With `given`: the probability of item i at step t to choices[t * width + i], width the items of the
      * set; NULL: not wanted. */
     double *choices;
     int width;
-    const int32_t *item;                 /* [n]: the item of the set that a row stands for */
+    const int32_t *item;                 /* [n]: the item of the set for each row */
+    const relations *relations;          /* of the set; used if the model has relations */
     const constraint_graph *constraints; /* on the items; NULL: none */
-    void (*look)(void *context, int t);  /* called at each step t; NULL: nobody looks */
+    void (*look)(void *context, int t);  /* called at each step t; NULL: not called */
     void *context;
 } search_task;
 
-/* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
+/* An order under construction. Its planes hold the last few steps; a step looks back at the two before it. */
 typedef struct beam {
     const search_task *task;
     int window;
     bool wide;      /* has room for all steps of a set, and belongs to a greedy_order */
-    real *plane;    /* [N, window + 2, rows, C] */
+    real *plane;    /* [N + E, window + 2, rows, C]: those of the blocks, then that of relations, if any */
     real *p;        /* [window + 2, N, C]: pools, normed */
     int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
     int32_t *pos;   /* [rows]: step at which an item was placed; INT32_MAX when it was not */
@@ -65,7 +67,7 @@ typedef struct search {
     beam *now, *next;    /* [beams]; the memory that they point to is now's */
     real *step;          /* [beams or group, C]: what the pools give to a block */
     real *pools;         /* [beams or group, N * C]: of the blocks before it */
-    int32_t *item;       /* [rows of the group]: the item that a row stands for */
+    int32_t *item;       /* [rows of the group]: the item for each row */
     int32_t *kept;       /* [n] */
     candidate *best;     /* [beams] */
     int *first_child;    /* [beams] */
@@ -90,9 +92,9 @@ int search_orders(int n, int most);
  * used until the next call. */
 void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count);
 
-/* Finds up to `beams` orders of set k of the group, best first; how many is given back. They stand in s->now.
+/* Finds up to `beams` orders of set k of the group, best first, in s->now; returns how many.
  * Log-probabilities are the net's own, with constraints too: of all items, not of those that are allowed. The
- * greedy search uses e up: it moves the rows of the items that still matter together. */
+ * greedy search overwrites e: it compacts the rows of the items that still matter. */
 int search_run(search *s, const frozen *f, encoded *e, int k);
 
 #endif

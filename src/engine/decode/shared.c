@@ -1,5 +1,6 @@
-/* Ordering by several ranks. Rank 0 has the sets and cuts them into one slice per rank, of nearly equal
- * work; the others wait for a request, take the slice, and send the answers back.
+/* Puts sets in order with several ranks (MPI processes). Rank 0 has the sets and divides them into one slice
+ * per rank, of nearly equal work; the others wait for a request, order their slice, and send the answers
+ * back.
  *
  *   rank 0                           another rank
  *   request (sizes; or: dismiss) ->

@@ -1,4 +1,5 @@
-/* What a model is worth: beside guessing, the best single feature and the linear ranker, on the same sets. */
+/* Compares a model with guessing, the best single feature and the linear ranker on the same sets, tests
+ * whether it beats them, and writes the conclusion. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +20,19 @@
 #include "engine/decode/encode.h"
 #include "engine/evaluate/mean.h"
 #include "engine/evaluate/measure.h"
+#include "ordernet_train.h"
 
 enum {
     FOLDS = 5,
     MOST_FOLDS = 1000,
     MANY = 1000,  /* right sets whose number is taken for normal */
     TOO_FEW = 30, /* sets with fewer may hide a good model */
-    FEW = 8       /* sets with fewer have no distribution of tau to speak of */
+    FEW = 8       /* with fewer sets the distribution of tau is not normal */
 };
-/* Better than guessing: by chance in one comparison of a thousand. */
+/* Better than guessing: random orders reach it in one comparison of a thousand. */
 #define CHANCE   0.001
 #define NORMAL_1 3.090232306167813 /* the same for a normal variable */
-/* Values that are looked at to choose a feature, at most. */
+/* Most values that are used to choose a feature. */
 #define MOST_VALUES ((size_t)1 << 22)
 
 /* The measures of each set by each rule. */
@@ -99,13 +101,13 @@ static void scorer_free(scorer *c) {
 
 static bool scorer_new(scorer *c, const onet_model *model, size_t largest) {
     *c = (scorer){0};
-    return freezer_new(&c->z, model, kernels_pick(NULL)) && (c->f = freezer_get(&c->z, (int)largest)) &&
+    return freezer_new(&c->z, model, kernels_pick(NULL)) && (c->f = freezer_prepare(&c->z, (int)largest)) &&
            encoded_reserve(&c->e, c->f, (int)largest) && (c->items = array_new(largest, sizeof *c->items)) &&
            (c->item = array_new(largest, sizeof *c->item)) && (c->row = array_new(largest, sizeof *c->row));
 }
 
-/* The logits of the placed items of a set to score [n], by item; the log-likelihood of the right order per
- * step is given back. */
+/* The logits of the placed items of a set to score [n], by item; returns the log-likelihood of the right
+ * order per step. */
 static double ranker_scores(scorer *c, const onet_model *model, const onet_sets *sets, size_t s,
                             double *score) {
     size_t first = sets->start[s], n = sets_size(sets, s);
@@ -124,7 +126,7 @@ static double ranker_scores(scorer *c, const onet_model *model, const onet_sets 
 
 /* ---- All rules --------------------------------------------------------------------------------------- */
 
-/* Of any order of n items, per step. */
+/* The log-likelihood per step of any order of n items when guessing. */
 static double guess_loglik(size_t n) {
     double sum = 0;
     for (size_t left = 1; left <= n; left++) sum -= log((double)left);
@@ -152,8 +154,10 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
     scorer c = {0};
     onet_status status = ONET_OK;
     if (r->column) status = best_feature(r, train, o->seed, err);
+    onet_sets alone = *train; /* simple rules see no relations */
+    alone.pairs = NULL;
     if (!status)
-        status = onet_ranker_train(&model, train,
+        status = onet_ranker_train(&model, &alone,
                                    &(onet_ranker_options){.size = sizeof(onet_ranker_options),
                                                           .standardise = 1,
                                                           .seed = o->seed,
@@ -335,8 +339,7 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
 }
 
 static onet_status conclude(onet_comparison *c, const rules *r, const onet_set_measure *each,
-                            const onet_sets *test, bool ranks, onet_error *err) {
-    size_t count = test->count;
+                            const onet_sets *test, size_t count, bool ranks, onet_error *err) {
     bool model = true, ranker = true, column = false;
     onet_status status = each ? beats_guessing(&model, each, r->guess, count, err) : ONET_OK;
     if (!status) status = beats_guessing(&ranker, r->ranker, r->guess, count, err);
@@ -358,6 +361,43 @@ static onet_status conclude(onet_comparison *c, const rules *r, const onet_set_m
     c->model_beaten = sign < 0 && simple != ONET_WORTH_NOTHING;
     write_sentence(c, test, simple, sign, ranks);
     return ONET_OK;
+}
+
+/* ---- Equal sets -------------------------------------------------------------------------------------- */
+
+/* The measures of each bundle of equal sets, their means, in place of those of the sets. of [count]: the
+ * bundles, numbered as they are met. */
+static void merge(onet_set_measure *each, const size_t *of, size_t count) {
+    for (size_t s = 0, met = 0; each && s < count; s++) {
+        onet_set_measure now = each[s], *to = &each[of[s]];
+        if (of[s] == met) {
+            met++;
+            *to = now;
+            to->reserved[0] = 1; /* how many there are so far */
+            continue;
+        }
+        double share = 1 / ++to->reserved[0];
+        to->exact += (now.exact - to->exact) * share;
+        to->position += (now.position - to->position) * share;
+        to->tau += (now.tau - to->tau) * share;
+        to->neighbours += (now.neighbours - to->neighbours) * share;
+        to->loglik += (now.loglik - to->loglik) * share;
+    }
+}
+
+/* Equal sets are no further evidence: they count once. *own: the model's measures [*count], or NULL. */
+static onet_status merge_equal(rules *r, const onet_sets *test, const onet_set_measure *each,
+                               onet_set_measure **own, size_t *count, onet_error *err) {
+    size_t *of = NULL;
+    if (each && !(*own = array_new(test->count, sizeof **own))) return fail_memory(err, "the comparison");
+    if (each) memcpy(*own, each, test->count * sizeof **own);
+    onet_status status = bundles_find(&of, count, test, NULL, NULL, err);
+    if (!status && *count < test->count) {
+        onet_set_measure *all[] = {r->guess, r->column, r->ranker, *own};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) merge(all[k], of, test->count);
+    }
+    free(of);
+    return status;
 }
 
 /* ---- Public ------------------------------------------------------------------------------------------ */
@@ -383,16 +423,9 @@ static onet_status check(const onet_sets *train, const onet_sets *test, const on
     return train ? columns_check(test->columns, train->columns, err) : ONET_OK;
 }
 
-onet_status onet_compare(onet_comparison *c, const onet_sets *train, const onet_sets *test,
-                         const onet_set_measure *each, const onet_compare_options *options, onet_error *err) {
-    NEED(c, "comparison");
-    memset(c, 0, sizeof *c);
-    NEED(test, "test");
-    onet_compare_options o;
-    onet_compare_defaults(&o, sizeof o);
-    onet_status status = sized_take(&o, sizeof o, options, "onet_compare_options", err);
-    if (!status) status = check(train, test, &o, err);
-    if (status) return status;
+static onet_status compare(onet_comparison *c, const onet_sets *train, const onet_sets *test,
+                           const onet_set_measure *each, onet_compare_options o, onet_error *err) {
+    onet_status status = ONET_OK;
     size_t count = test->count, largest = 1;
     for (size_t s = 0; s < count; s++)
         if (sets_size(test, s) > largest) largest = sets_size(test, s);
@@ -408,20 +441,50 @@ onet_status onet_compare(onet_comparison *c, const onet_sets *train, const onet_
     if (!status)
         status = train ? measure_rules(&r, train, test, NULL, largest, &o, err)
                        : cross(&r, test, largest, &o, err);
+    onet_set_measure *own = NULL;
+    if (!status) status = merge_equal(&r, test, each, &own, &count, err);
     if (!status) {
         onet_measure_mean(&c->guess, r.guess, NULL, count);
         if (r.column) onet_measure_mean(&c->column, r.column, NULL, count);
         onet_measure_mean(&c->ranker, r.ranker, NULL, count);
-        if (each) onet_measure_mean(&c->model, each, NULL, count);
+        if (own) onet_measure_mean(&c->model, own, NULL, count);
         c->guess.tau = guess_tau(&c->guess, r.guess, count);
         c->is_ranker = o.is_ranker;
         c->feature = r.feature;
         c->falling = r.falling;
-        status = conclude(c, &r, each, test, o.is_ranker, err);
+        status = conclude(c, &r, own, test, count, o.is_ranker, err);
     }
+    free(own);
     free(r.guess);
     free(r.column);
     free(r.ranker);
     free(r.score);
+    return status;
+}
+
+/* Sets without features, for rules that need one: it is 0 for every item. */
+static onet_sets with_feature(const onet_sets *sets, float *zeros) {
+    onet_sets view = *sets;
+    view.width = 1;
+    view.items = zeros;
+    return view;
+}
+
+onet_status onet_compare(onet_comparison *c, const onet_sets *train, const onet_sets *test,
+                         const onet_set_measure *each, const onet_compare_options *options, onet_error *err) {
+    NEED(c, "comparison");
+    memset(c, 0, sizeof *c);
+    NEED(test, "test");
+    onet_compare_options o;
+    onet_compare_defaults(&o, sizeof o);
+    onet_status status = sized_take(&o, sizeof o, options, "onet_compare_options", err);
+    if (!status) status = check(train, test, &o, err);
+    if (status || test->width) return status ? status : compare(c, train, test, each, o, err);
+    size_t items = test->start[test->count], others = train ? train->start[train->count] : 0;
+    float *zeros = array_new(items > others ? items : others, sizeof *zeros);
+    if (!zeros) return fail_memory(err, "the comparison");
+    onet_sets test_view = with_feature(test, zeros), train_view = with_feature(train ? train : test, zeros);
+    status = compare(c, train ? &train_view : NULL, &test_view, each, o, err);
+    free(zeros);
     return status;
 }

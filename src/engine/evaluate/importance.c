@@ -1,4 +1,5 @@
-/* Which features matter: what the answers lose when one is shuffled among the items of each set. */
+/* Computes the permutation importance of features: how much a model's answers get worse when a feature is
+ * shuffled among the items of each set. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
+#include "engine/decode/orderer.h"
 #include "engine/evaluate/mean.h"
 
 /* What one run with a shuffled feature needs. */
@@ -23,6 +25,8 @@ typedef struct shuffled {
 static void shuffled_free(shuffled *x) {
     free(x->sets.items);
     free(x->sets.exact);
+    if (x->sets.pairs) free(x->sets.pairs->value);
+    free(x->sets.pairs);
     free(x->answers);
     free(x->order);
     free(x->logprob);
@@ -34,15 +38,24 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets) {
     *x = (shuffled){.sets = *sets};
     x->sets.items = NULL;
     x->sets.exact = NULL;
+    x->sets.pairs = NULL;
+    if (sets->pairs) { /* a copy of the values alone */
+        size_t pairs = sets->pairs->row[end - 1] + sets_size(sets, sets->count - 1);
+        onet_pairs *p = x->sets.pairs = array_new(1, sizeof *p);
+        if (!p) return false;
+        *p = *sets->pairs;
+        if (!(p->value = array_new(pairs, (size_t)p->width * sizeof *p->value))) return false;
+        memcpy(p->value, sets->pairs->value, pairs * (size_t)p->width * sizeof *p->value);
+    }
     if (!size_mul(end, (size_t)sets->width, &numbers) ||
-        !(x->sets.items = array_new(numbers, sizeof *x->sets.items)) ||
+        (sets->items && !(x->sets.items = array_new(numbers, sizeof *x->sets.items))) ||
         (sets->exact && !(x->sets.exact = array_new(numbers, sizeof *x->sets.exact))) ||
         !(x->answers = array_new(sets->count, sizeof *x->answers)) ||
         !(x->order = array_new(end - first, sizeof *x->order)) ||
         !(x->logprob = array_new(sets->count, sizeof *x->logprob)) ||
         !(x->each = array_new(sets->count, sizeof *x->each)))
         return false;
-    memcpy(x->sets.items, sets->items, numbers * sizeof *sets->items);
+    if (sets->items) memcpy(x->sets.items, sets->items, numbers * sizeof *sets->items);
     if (sets->exact) memcpy(x->sets.exact, sets->exact, numbers * sizeof *sets->exact);
     for (size_t s = 0; s < sets->count; s++)
         x->answers[s] = (onet_answer){.order = x->order + (sets->start[s] - first)};
@@ -50,7 +63,7 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets) {
 }
 
 /* Each set draws its own numbers, so that its shuffle does not depend on the sets before it. */
-static void shuffle(shuffled *x, const onet_sets *from, int feature, int repeat, uint64_t seed) {
+static void shuffle(shuffled *x, const onet_sets *from, int feature, int span, int repeat, uint64_t seed) {
     size_t width = (size_t)from->width;
     for (size_t s = 0; s < from->count; s++) {
         rng r;
@@ -58,11 +71,30 @@ static void shuffle(shuffled *x, const onet_sets *from, int feature, int repeat,
         size_t first = from->start[s] * width + (size_t)feature;
         for (size_t i = 0; i < sets_size(from, s); i++) {
             size_t a = first + i * width, b = first + rng_below(&r, i + 1) * width;
-            x->sets.items[a] = x->sets.items[b];
-            x->sets.items[b] = from->items[a];
-            if (!from->exact) continue;
-            x->sets.exact[a] = x->sets.exact[b];
-            x->sets.exact[b] = from->exact[a];
+            for (int k = 0; k < span; k++, a++, b++) {
+                x->sets.items[a] = x->sets.items[b];
+                x->sets.items[b] = from->items[a];
+                if (!from->exact) continue;
+                x->sets.exact[a] = x->sets.exact[b];
+                x->sets.exact[b] = from->exact[a];
+            }
+        }
+    }
+}
+
+/* The same for a relation: among all ordered pairs of different items of a set. */
+static void shuffle_relation(shuffled *x, const onet_sets *from, int relation, int repeat, uint64_t seed) {
+    size_t R = (size_t)from->pairs->width, width = (size_t)from->width + R;
+    for (size_t s = 0; s < from->count; s++) {
+        rng r;
+        rng_seed(&r, seed, ((uint64_t)repeat * width + (uint64_t)(from->width + relation)) * from->count + s);
+        size_t n = sets_size(from, s), first = from->pairs->row[from->start[s]] * R + (size_t)relation;
+        /* Pair k of different items, row by row: those on the diagonal are left out. */
+        for (size_t k = 0; k < n * (n - 1); k++) {
+            size_t other = rng_below(&r, k + 1);
+            size_t a = first + (k + k / n + 1) * R, b = first + (other + other / n + 1) * R;
+            x->sets.pairs->value[a] = x->sets.pairs->value[b];
+            x->sets.pairs->value[b] = from->pairs->value[a];
         }
     }
 }
@@ -77,17 +109,24 @@ onet_status onet_measure_importance(onet_importance *result, onet_orderer *order
     memset(result, 0, sizeof *result);
     onet_status status = sets_check(sets, err);
     if (status) return status;
-    if (!sets->items) return fail(err, ONET_BAD, "the items are words, which have no features to shuffle");
+    int relation = feature - sets->width;
+    if (!sets->items && relation < 0)
+        return fail(err, ONET_BAD, "the items are words, which have no features to shuffle");
     if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
-    if (feature < 0 || feature >= sets->width || repeats < 1)
+    if (feature < 0 || relation >= sets_relations(sets) || repeats < 1)
         return fail(err, ONET_USAGE,
                     "feature %d of %d, shuffled %d times: there is no such feature, or no turn", feature,
-                    sets->width, repeats);
+                    sets->width + sets_relations(sets), repeats);
+    int span = relation < 0 ? onet_columns_span(onet_model_columns(orderer->z.model), feature) : 1;
+    if (span > sets->width - feature) span = 1;
     shuffled x;
     double *fall = array_new(2 * (sets->count ? sets->count : 1), sizeof *fall);
     status = shuffled_new(&x, sets) && fall ? ONET_OK : fail_memory(err, "the shuffled features");
     for (int k = 0; k < repeats && !status; k++) {
-        shuffle(&x, sets, feature, k, seed);
+        if (relation < 0)
+            shuffle(&x, sets, feature, span, k, seed);
+        else
+            shuffle_relation(&x, sets, relation, k, seed);
         status = onet_orderer_run(orderer, &x.sets, x.answers, err);
         if (!status) status = onet_orderer_score(orderer, &x.sets, x.logprob, err);
         /* Items are equal as they were before the shuffle. */

@@ -1,4 +1,4 @@
-/* Means with 95% intervals. */
+/* Computes means over sets with 95% confidence intervals. */
 #ifndef EVALUATE_MEAN_H
 #define EVALUATE_MEAN_H
 

@@ -1,5 +1,5 @@
-/* Measures answers against the right orders: exact match, position accuracy, Kendall's tau, right neighbours,
- * log-likelihood, each with a 95% interval. */
+/* Measures predicted orders against the correct ones: exact match, position accuracy, Kendall's tau, correct
+ * neighbours, log-likelihood, each with a 95% interval. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 
 bool items_same(const onet_sets *sets, size_t a, size_t b) {
     if (a == b) return true;
+    if (sets->pairs) return false; /* relations tell them apart */
     if (sets->word) return sets->word[a] == sets->word[b];
     for (size_t j = 0; j < (size_t)sets->width; j++)
         if (sets_value(sets, a, j) != sets_value(sets, b, j))
@@ -27,7 +28,8 @@ static onet_measure share(double right, double of) {
     if (of <= 0) return (onet_measure){NAN, NAN, NAN};
     double p = right / of, centre = (p + z * z / (2 * of)) / (1 + z * z / of);
     double half = z / (1 + z * z / of) * sqrt(p * (1 - p) / of + z * z / (4 * of * of));
-    return (onet_measure){p, fmax(0, centre - half), fmin(1, centre + half)};
+    return (onet_measure){p, fmin(p, fmax(0, centre - half)),
+                          fmax(p, fmin(1, centre + half))}; /* as rounded */
 }
 
 /* Sum of y over sum of x, with the interval of a ratio of means: from the spread of y - ratio * x. */

@@ -1,4 +1,5 @@
-/* What is odd about sets to learn from, in sentences. */
+/* Finds what looks wrong in training sets (contradictions, ranks given as orders, constant or id-like
+ * features, equal items, too few sets) and describes it in words. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,16 +14,15 @@
 #include "engine/data/columns.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
+#include "ordernet_io.h"
 #include "ordernet_measure.h"
+#include "ordernet_train.h"
 
 enum {
     FEW_SETS = 100, /* fewer teach little */
-    ENOUGH = 20,    /* items from which on a column of distinct whole numbers is no chance */
     NAMED = 4       /* features that are named for one oddity; more are counted */
 };
-/* Ids stand closer to each other: beyond, whole numbers are times or amounts. */
-#define SPARSE 1000.0
-/* Of the items: fewer equal ones are no matter. */
+/* Share of the items: fewer equal ones are ignored. */
 #define MANY_EQUAL 0.05
 
 typedef struct lines {
@@ -61,7 +61,7 @@ static uint64_t hash_item(const onet_sets *sets, size_t i) {
     return hash;
 }
 
-/* Of a set: its items, in whatever order, and its right order. */
+/* Hashes of a set's items, in any order, and of its right order. */
 typedef struct print {
     uint64_t items, order;
 } print;
@@ -75,7 +75,7 @@ static int by_items(const void *a, const void *b) {
 /* Sets with the items of another one, and how many of them have an order that another has not. */
 static onet_status find_contradictions(lines *l, const onet_sets *sets, onet_error *err) {
     print *of = array_new(sets->count, sizeof *of);
-    if (!of) return fail_memory(err, "a look at the sets");
+    if (!of) return fail_memory(err, "checking the sets");
     size_t contradicted = 0;
     for (size_t s = 0; s < sets->count; s++) {
         size_t first = sets->start[s], n = sets_size(sets, s);
@@ -111,23 +111,7 @@ static const char *const what[ODDITIES] = {
         "has heavy tails or far clusters: give its logarithm, its quantile or its rank within the set",
 };
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* value: [items], for the values of the feature. */
-static bool is_id(double *value, size_t items) {
-    for (size_t i = 0; i < items; i++)
-        if (value[i] != floor(value[i])) return false;
-    if (items < ENOUGH) return false;
-    qsort(value, items, sizeof *value, ascending);
-    if (value[items - 1] - value[0] > SPARSE * (double)items) return false;
-    for (size_t i = 1; i < items; i++)
-        if (value[i] == value[i - 1]) return false;
-    return true;
-}
-
 static oddity look_at(const onet_sets *sets, size_t j, double *value, bool crowded) {
     size_t items = sets->start[sets->count] - sets->start[0];
     bool constant = true, of_the_set = true;
@@ -139,7 +123,7 @@ static oddity look_at(const onet_sets *sets, size_t j, double *value, bool crowd
         }
     if (constant) return CONSTANT;
     if (of_the_set) return OF_THE_SET;
-    if (sets->width > 1 && is_id(value, items)) return ID;
+    if (sets->width > 1 && numbers_are_ids(value, items)) return ID;
     return crowded ? CROWDED : ODDITIES;
 }
 
@@ -148,7 +132,7 @@ static onet_status find_features(lines *l, const onet_sets *sets, onet_error *er
     double *value = array_new(items, sizeof *value);
     onet_feature *feature = array_new(width, sizeof *feature);
     uint8_t *found = array_new(width, 1);
-    onet_status status = value && feature && found ? ONET_OK : fail_memory(err, "a look at the features");
+    onet_status status = value && feature && found ? ONET_OK : fail_memory(err, "checking the features");
     if (!status) status = onet_train_features(feature, sets, NULL, NULL, err);
     for (size_t j = 0; j < width && !status; j++)
         found[j] = (uint8_t)look_at(sets, j, value, feature[j].crowded);
@@ -183,7 +167,7 @@ static onet_status find_equal(lines *l, const onet_sets *sets, onet_error *err) 
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > largest) largest = sets_size(sets, s);
     uint64_t *hash = array_new(largest, sizeof *hash);
-    if (!hash) return fail_memory(err, "a look at the items");
+    if (!hash) return fail_memory(err, "checking the items");
     for (size_t s = 0; s < sets->count; s++) {
         size_t n = sets_size(sets, s);
         alone += sets_placed(sets, s) < 2;
@@ -210,7 +194,7 @@ onet_status onet_sets_oddities(const onet_sets *sets, char *text, size_t room, o
     NEED(text, "text");
     if (!room) return fail(err, ONET_USAGE, "onet_sets_oddities: there is no room for a text");
     text[0] = '\0';
-    if (!sets->count || !sets->order) return fail(err, ONET_BAD, "the sets have no order to look at");
+    if (!sets->count || !sets->order) return fail(err, ONET_BAD, "the sets have no order to check");
     onet_status status = sets_check(sets, err);
     if (status) return status;
     lines l = {text, room, 0};

@@ -1,4 +1,4 @@
-/* Measures the order that a score gives, ties counted as random orders of the tied items. */
+/* Measures the order that sorting by a score gives; ties count as random orders of the tied items. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* How fast training and ordering are, on weights and sets of the documented generator. */
+/* Measures the speed of training and ordering, on weights and sets that model/generated.c makes by formula.
+ */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The vector kernels for AVX2 with FMA: 16 registers of 8 floats. */
+/* Compiles the SIMD kernels (simd.h) for AVX2 with FMA: 16 registers of 8 floats. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 

@@ -1,4 +1,4 @@
-/* The vector kernels for AVX-512: 32 registers of 16 floats. */
+/* Compiles the SIMD kernels (simd.h) for AVX-512: 32 registers of 16 floats. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 

@@ -1,4 +1,6 @@
-/* The net on a CPU: phases, sums over the batch, norms, and the step. */
+/* Computes a training step on the CPU (the CPU backend of net.h): gathers the batch, runs forward and
+ * backward pass over threads, and computes sums over the batch and batch norms. The layers are in the other
+ * cpu_*.c. */
 #include "engine/kernels/cpu.h"
 
 #include <math.h>
@@ -90,7 +92,7 @@ void cpu_norm_backward(cpu *s, const norm *b, norm_at at, int width, const doubl
 
 /* ---- a step ---- */
 
-/* Where each set begins in the arrays, and which sets each chunk has: as many pairs as the others, about. */
+/* Where each set begins in the arrays, and which sets each chunk has: about the same number of pairs each. */
 static void lay_out(cpu *s) {
     net *t = &s->base;
     set_at at = {0};
@@ -129,6 +131,21 @@ static void place_rows(cpu *s, int b) {
     }
 }
 
+/* The plane of relations from the item placed last. */
+static void place_relations(cpu *s, int b) {
+    const set_at *a = &s->at[b];
+    relations x = cpu_relations(s, b);
+    if (!x.pairs) return;
+    int m = a->m, C = s->w.C;
+    real *plane = plane_at(s, s->last, b);
+    memset(plane - 2 * (size_t)m * C, 0, (size_t)(m + 2) * m * C * sizeof *plane);
+    for (int t = 1; t < m; t++)
+        for (int i = 0; i < m; i++)
+            if (s->pos[a->row + i] >= t)
+                relations_of(&x, x.item[s->order[a->row + t - 1]], x.item[i],
+                             plane + ((size_t)t * m + i) * C);
+}
+
 static void take_chunk(cpu *s, int block, int chunk) {
     (void)block;
     const onet_sets *sets = s->sets;
@@ -158,6 +175,7 @@ static void take_chunk(cpu *s, int block, int chunk) {
         else if (s->base.sh->s.relative)
             relative_features(s->x + a->row * s->w.D, (size_t)s->w.D, a->n, 0, d, d);
         memset(s->p + a->step * width, 0, 2 * width * sizeof(real));
+        place_relations(s, b);
     }
 }
 
@@ -173,7 +191,7 @@ static void take(net *t, const uint32_t *index, int B) {
     cpu_run(s, CHUNKS, take_chunk, 0);
 }
 
-/* The last tasks are the longest: they come first. */
+/* The last tasks take longest: they start first. */
 static void fill_task(cpu *s, int block, int task) {
     (void)block;
     weights_fill(&s->w, s->theta, s->w.tasks - 1 - task);

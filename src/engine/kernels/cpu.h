@@ -1,4 +1,4 @@
-/* The net on a CPU: what a training step keeps between its operations.
+/* Declares the state of a training step on the CPU and the functions of its layers (cpu_*.c).
  *
  * Rows: the items of set b are the rows from at[b].row on, those that are placed before the context items;
  * one more row, after all others, stands for the learned start vector. Cells: pairs (i, j) of the encoder,
@@ -12,6 +12,7 @@
 
 #include "engine/base/pool.h"
 #include "engine/kernels/net.h"
+#include "engine/kernels/relations.h"
 #include "engine/kernels/weights.h"
 
 enum { CHUNKS = 16 };
@@ -40,7 +41,7 @@ typedef struct decoder_state {
     real *d;      /* its gradient */
     int32_t *arg; /* [m per set, C], from the set's row on */
     norm norm;    /* [C] */
-    real *wf;     /* [m, 3, C, C]: folded */
+    real *wf;     /* [E + m, 3, C, C]: folded */
     real *bias;   /* [3, C] */
 } decoder_state;
 
@@ -53,7 +54,7 @@ typedef struct cpu {
     real *theta, *grad, *m, *v, *average;              /* blocks of shape.h */
 
     const onet_sets *sets;
-    real *mean, *scale; /* [width] */
+    real *mean, *scale; /* [width + R] */
     int train_vectors;
     real *vectors, *vectors_m, *vectors_v, *vectors_average; /* [words, width]; only when trained */
 
@@ -71,6 +72,10 @@ typedef struct cpu {
     int32_t *order;        /* [rows]: row, within the set, of the item at each step */
     int32_t *right;        /* [rows]: the same of the right item */
     real *x, *dx;          /* [rows + 1, D] */
+    real *last;    /* plane [(m + 2)*m per set, C]: relations from the item placed last, where item i is
+                    * unplaced */
+    real *related; /* [CHUNKS, related_width]: a row's relations, and with them c and its gradient */
+    size_t related_width;
     encoder_state enc[MAX_BLOCKS];
     decoder_state dec[MAX_BLOCKS];
     real *q, *dq;   /* [rows + 1, Q] */
@@ -99,6 +104,16 @@ typedef struct cpu {
         int tasks, block;
     } later; /* tasks that wait for the next phase; none when tasks is 0 */
 } cpu;
+
+/* Relations of set b, its items in rows. */
+static inline relations cpu_relations(const cpu *s, int b) {
+    int d = s->base.sh->s.width;
+    return (relations){.pairs = s->base.sh->s.relations ? s->sets->pairs : NULL,
+                       .first = s->sets->start[s->index[b]],
+                       .item = s->item + s->at[b].row,
+                       .mean = s->mean + d,
+                       .scale = s->scale + d};
+}
 
 /* The first row of a chunk, and how many rows it has. */
 static inline size_t chunk_row(const cpu *s, int chunk) {

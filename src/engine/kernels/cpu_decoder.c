@@ -1,8 +1,9 @@
-/* A decoder block on the CPU, forward and backward. The conv over the channels [x'_i y'_t v_1 p_1 ...]
- * splits:
+/* Computes the decoder's blocks on the CPU, forward and backward. The conv over the channels [x'_i y'_t v_1
+ * p_1 ...] splits:
  *
  *   x', y'   products of n rows per set, for all blocks and lags at once (q), added where item i is unplaced
  *   p        depends on the step alone: products of n rows per set
+ *   e        relations from the item placed last: a plane like those of v, without a norm
  *   v        the only part with n*n rows; the earlier norms are folded into its weights */
 #include <string.h>
 
@@ -44,7 +45,7 @@ static void norm_pools(cpu *s, int m, int chunk) {
 }
 
 static void block_forward(cpu *s, int m, int chunk) {
-    int C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
+    int C = s->w.C, E = s->w.E, width = s->base.sh->s.decoder_blocks * C;
     int first = s->chunk[chunk], last = s->chunk[chunk + 1];
     decoder_state *d = &s->dec[m];
     double *sum = s->sums + (size_t)chunk * s->sums_width;
@@ -63,18 +64,19 @@ static void block_forward(cpu *s, int m, int chunk) {
         s->k->gemm(rows, C, m * C, s->p + (row0 - (size_t)l) * width, (size_t)width, 1,
                    row_major(s->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step + row0 * C, (size_t)C,
                    1);
-    const real *in[MAX_BLOCKS];
+    const real *in[MAX_BLOCKS + 1];
     for (int b = first; b < last; b++) {
         const set_at *at = &s->at[b];
         int n = at->m;
         const real **y = s->y + at->step;
         for (int t = 0; t < n; t++) y[t] = s->q + y_row(s, b, t) * s->w.Q + (size_t)(m * 6 + 3) * C;
-        for (int k = 0; k < m; k++) in[k] = plane_at(s, s->dec[k].r, b);
+        if (E) in[0] = plane_at(s, s->last, b);
+        for (int k = 0; k < m; k++) in[E + k] = plane_at(s, s->dec[k].r, b);
         real *out = plane_at(s, d->r, b);
         memset(out - 2 * (size_t)n * C, 0, 2 * (size_t)n * C * sizeof(real));
         s->k->conv_forward(&(conv_forward){.n = n,
                                            .C = C,
-                                           .blocks = m,
+                                           .blocks = E + m,
                                            .t0 = 0,
                                            .t1 = n,
                                            .pos = s->pos + at->row,
@@ -99,7 +101,7 @@ static void block_forward(cpu *s, int m, int chunk) {
 static void fold_block(cpu *s, int m) {
     norm earlier[MAX_BLOCKS];
     for (int k = 0; k < m; k++) earlier[k] = s->dec[k].norm;
-    fold_conv(&s->w.dec[m], earlier, m, s->w.C, s->dec[m].wf, s->dec[m].bias);
+    fold_conv(&s->w.dec[m], earlier, s->w.E, m, s->w.C, s->dec[m].wf, s->dec[m].bias);
 }
 
 void cpu_decoder_forward(net *t, int block) {
@@ -132,18 +134,18 @@ static inline real *dstep_at(const cpu *s, int m, int b, int t) {
 }
 
 static void block_backward(cpu *s, int m, int chunk) {
-    int C = s->w.C, Q = s->w.Q, width = s->base.sh->s.decoder_blocks * C;
+    int C = s->w.C, Q = s->w.Q, E = s->w.E, width = s->base.sh->s.decoder_blocks * C;
     int first = s->chunk[chunk], last = s->chunk[chunk + 1];
     decoder_state *d = &s->dec[m];
-    real *part = gpart_of(s, m, chunk), *late = part + 3 * (size_t)m * C * C; /* [3, C] */
+    real *part = gpart_of(s, m, chunk), *late = part + 3 * (size_t)(E + m) * C * C; /* [3, C] */
     double *sum = s->sums + (size_t)chunk * s->sums_width; /* for the norm of the block before this one */
     memset(sum, 0, 2 * (size_t)C * sizeof *sum);
-    memset(part, 0, (3 * (size_t)m * C * C + 3 * (size_t)C) * sizeof *part);
+    memset(part, 0, (3 * (size_t)(E + m) * C * C + 3 * (size_t)C) * sizeof *part);
     real *start = s->start_part + (size_t)chunk * Q + (size_t)(m * 6 + 3) * C;
     memset(start, 0, 3 * (size_t)C * sizeof(real));
     if (first == last) return;
-    const real *in[MAX_BLOCKS];
-    real *din[MAX_BLOCKS];
+    const real *in[MAX_BLOCKS + 1];
+    real *din[MAX_BLOCKS + 1] = {NULL}; /* none for relations */
     for (int b = first; b < last; b++) {
         int n = s->at[b].m;
         size_t row = s->at[b].row;
@@ -154,14 +156,15 @@ static void block_backward(cpu *s, int m, int chunk) {
         dy[0] = spare;
         for (int t = 1; t < n; t++) dy[t] = s->dq + y_row(s, b, t) * Q + (size_t)(m * 6 + 3) * C;
         for (int k = 0; k < m; k++) {
-            in[k] = plane_at(s, s->dec[k].r, b);
-            din[k] = plane_at(s, s->dec[k].d, b);
+            in[E + k] = plane_at(s, s->dec[k].r, b);
+            din[E + k] = plane_at(s, s->dec[k].d, b);
         }
+        if (E) in[0] = plane_at(s, s->last, b);
         real *dstep = dstep_at(s, m, b, 0);
         memset(dstep - 2 * (size_t)C, 0, 2 * (size_t)C * sizeof(real));
         s->k->conv_backward(&(conv_backward){.n = n,
                                              .C = C,
-                                             .blocks = m,
+                                             .blocks = E + m,
                                              .pos = s->pos + row,
                                              .r = plane_at(s, d->r, b),
                                              .d = plane_at(s, d->d, b),
@@ -195,36 +198,41 @@ static void block_backward(cpu *s, int m, int chunk) {
     }
 }
 
-/* Gradients of the weights by which block m sees v and p of an earlier block k by lag l, and of its bias.
- * p: p^T dstep over all steps. v = g r + e where a step is there, zero before the first: so its gradient is
- * g G + e times the sum of dpre over the steps that look back so far; G and that sum lie in parts, one per
- * chunk. */
+/* Gradients of the weights by which block m sees relations, or v and p of an earlier block k, by lag l, and
+ * of its bias. p: p^T dstep over all steps. v = g r + e where a step is there, zero before the first: so its
+ * gradient is g G + e times the sum of dpre over the steps that look back so far; G and that sum lie in
+ * parts, one per chunk. */
 static void earlier_weights(cpu *s, int m, int task) {
     int P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
-    int l = task % 3, k = task / 3, width = s->base.sh->s.decoder_blocks * P;
+    int l = task % 3, k = task / 3 - s->w.E, width = s->base.sh->s.decoder_blocks * P;
     int rows = s->base.B ? (int)s->at[s->base.B].step - 2 : 0;
     const decoder_at *at = &s->base.sh->dec[m];
-    size_t square = (size_t)P * P, late_at = 3 * (size_t)m * square;
+    size_t square = (size_t)P * P, late_at = 3 * (size_t)(s->w.E + m) * square;
     for (int c = 0; c < C && task == 0; c++) {
         real bias = 0;
         for (int chunk = 0; chunk < CHUNKS; chunk++) bias += gpart_of(s, m, chunk)[late_at + (size_t)c];
         s->grad[at->bias + c] = bias;
     }
-    if (m == 0) return;
+    if (s->w.E + m == 0) return;
     real *gp = s->gwide + 2 * square * (size_t)task, *G = gp + square; /* [C in, C out] */
-    s->k->gemm(P, P, rows, s->p + (size_t)(2 - l) * width + (size_t)k * P, 1, (size_t)width,
-               row_major(dstep_at(s, m, 0, 0), (size_t)P), gp, (size_t)P, 0);
+    if (k >= 0)
+        s->k->gemm(P, P, rows, s->p + (size_t)(2 - l) * width + (size_t)k * P, 1, (size_t)width,
+                   row_major(dstep_at(s, m, 0, 0), (size_t)P), gp, (size_t)P, 0);
     memcpy(G, gpart_of(s, m, 0) + (size_t)task * square, square * sizeof(real));
     for (int chunk = 1; chunk < CHUNKS; chunk++) {
         const real *part = gpart_of(s, m, chunk) + (size_t)task * square;
         for (size_t i = 0; i < square; i++) G[i] += part[i];
     }
+    for (int c = 0; c < C && k < 0; c++)
+        for (int e = 0; e < s->base.sh->s.relations; e++)
+            s->grad[at->weight + ((size_t)c * at->in + 2 * D + e) * 3 + (2 - l)] = G[(size_t)e * P + c];
+    if (k < 0) return;
     const norm *b = &s->dec[k].norm;
     for (int c = 0; c < C; c++) {
         real late = 0;
         for (int chunk = 0; chunk < CHUNKS; chunk++)
             late += gpart_of(s, m, chunk)[late_at + (size_t)(l * P + c)];
-        real *to = s->grad + at->weight + ((size_t)c * at->in + 2 * D + 2 * C * k) * 3 + (2 - l);
+        real *to = s->grad + at->weight + ((size_t)c * at->in + s->base.sh->base + 2 * C * k) * 3 + (2 - l);
         for (int e = 0; e < C; e++, to += 3) {
             to[0] = b->g[e] * G[(size_t)e * P + c] + b->e[e] * late;
             to[(size_t)3 * C] = gp[(size_t)e * P + c];
@@ -243,7 +251,8 @@ void cpu_decoder_backward(net *t, int block) {
     cpu_norm_backward(s, &d->norm, t->sh->dec[block].norm, t->sh->s.decoder_out, total, total + C,
                       (double)t->whole.step_cells, s->k0, s->k1);
     cpu_run(s, CHUNKS, block_backward, block);
-    cpu_later(s, block ? 3 * block : 1, earlier_weights, block);
+    int planes = s->w.E + block;
+    cpu_later(s, planes ? 3 * planes : 1, earlier_weights, block);
 }
 
 static void rows_backward(cpu *s, int block, int chunk) {

@@ -1,7 +1,8 @@
-/* An encoder block on the CPU, forward and backward.
+/* Computes the encoder's blocks on the CPU, forward and backward.
  *
  *   a_i = Wa x_i + b1, c_j = Wb x_j          n rows instead of n*n: the conv over [x_i x_j] splits
  *   h_ij = relu(a_i + c_j)                   never stored; made again where it is needed
+ *   h_ij = relu(a_i + c_j + We [e_ij e_ji])  where there are relations: item i then has a c of its own
  *   u_ij = relu(W2 norm1(h_ij) + b2)         norm1 folded into W2 and b2 once its statistics are known
  *   y_i = the pool of norm2(u_ij) over j     cpu_pool.c
  *
@@ -22,6 +23,16 @@ void cpu_pool_rows(cpu *s, int k, int chunk) {
                              s->x + row * s->w.D + col);
 }
 
+/* c_j with what the relations of item i of set b add to it: [n, 2H], of which the second halves are free. */
+static real *related_row(cpu *s, int block, int chunk, int b, int i) {
+    int H = s->w.H, n = s->at[b].n;
+    relations x = cpu_relations(s, b);
+    real *e = s->related + (size_t)chunk * s->related_width, *to = e + (size_t)n * 2 * x.pairs->width;
+    relations_row(&x, s->k, n, H, i, s->enc[block].ac + s->at[b].row * 2 * H + H, s->w.enc[block].related, e,
+                  to);
+    return to;
+}
+
 static void rows_and_stats(cpu *s, int block, int chunk) {
     const encoder_weights *w = &s->w.enc[block];
     encoder_state *e = &s->enc[block];
@@ -34,8 +45,13 @@ static void rows_and_stats(cpu *s, int block, int chunk) {
                2 * (size_t)H, 1);
     double *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)H * sizeof *sum);
-    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++, ac += (size_t)s->at[b - 1].n * 2 * H)
-        s->k->pair_stats(s->at[b].n, H, ac, ac + H, 2 * (size_t)H, sum, sum + H);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++, ac += (size_t)s->at[b - 1].n * 2 * H) {
+        int n = s->at[b].n;
+        if (!s->w.E) s->k->pair_stats(n, n, H, ac, ac + H, 2 * (size_t)H, sum, sum + H);
+        for (int i = 0; s->w.E && i < n; i++)
+            s->k->pair_stats(1, n, H, ac + (size_t)i * 2 * H, related_row(s, block, chunk, b, i),
+                             2 * (size_t)H, sum, sum + H);
+    }
 }
 
 static void cells_forward(cpu *s, int block, int chunk) {
@@ -47,23 +63,29 @@ static void cells_forward(cpu *s, int block, int chunk) {
         int n = s->at[b].n;
         size_t row = s->at[b].row;
         const real *ac = e->ac + row * 2 * H;
-        s->k->pair_forward(&(pair_forward){.n = n,
-                                           .H = H,
-                                           .O = O,
-                                           .i0 = 0,
-                                           .i1 = n,
-                                           .a = ac,
-                                           .c = ac + H,
-                                           .ld = 2 * (size_t)H,
-                                           .w = e->wf,
-                                           .b = e->bf,
-                                           .u = e->u + s->at[b].pair * O,
-                                           .summed = cpu_pool_sums(s->base.sh->s.pool),
-                                           .sign = s->w.enc[block].sign,
-                                           .best = e->best + row * O,
-                                           .arg = e->arg + row * O,
-                                           .sum = sum,
-                                           .square = sum + O});
+        pair_forward f = {.n = n,
+                          .H = H,
+                          .O = O,
+                          .i0 = 0,
+                          .i1 = n,
+                          .a = ac,
+                          .c = ac + H,
+                          .ld = 2 * (size_t)H,
+                          .w = e->wf,
+                          .b = e->bf,
+                          .u = e->u + s->at[b].pair * O,
+                          .summed = cpu_pool_sums(s->base.sh->s.pool),
+                          .sign = s->w.enc[block].sign,
+                          .best = e->best + row * O,
+                          .arg = e->arg + row * O,
+                          .sum = sum,
+                          .square = sum + O};
+        if (!s->w.E) s->k->pair_forward(&f);
+        for (f.i0 = 0; s->w.E && f.i0 < n; f.i0++) {
+            f.i1 = f.i0 + 1;
+            f.c = related_row(s, block, chunk, b, f.i0);
+            s->k->pair_forward(&f);
+        }
     }
 }
 
@@ -105,6 +127,7 @@ static pair_backward set_backward(cpu *s, int block, int b) {
     return (pair_backward){.n = n,
                            .H = H,
                            .O = O,
+                           .i1 = n,
                            .a = ac,
                            .c = ac + H,
                            .ld = 2 * (size_t)H,
@@ -129,16 +152,54 @@ static void cells_backward_weights(cpu *s, int block, int chunk) {
         pair_backward back = set_backward(s, block, b);
         back.gw = part;
         back.gb = part + (size_t)s->w.H * s->w.O;
-        s->k->pair_backward_weights(&back);
+        if (!s->w.E) s->k->pair_backward_weights(&back);
+        for (back.i0 = 0; s->w.E && back.i0 < back.n; back.i0++) {
+            back.i1 = back.i0 + 1;
+            back.c = related_row(s, block, chunk, b, back.i0);
+            s->k->pair_backward_weights(&back);
+        }
+    }
+}
+
+/* Where a chunk has its part of the gradient of the relations' weights, [2R, H]: behind those of W2 and b2.
+ */
+static real *related_part(const cpu *s, int block, int chunk) {
+    return gpart_of(s, block, chunk) + (size_t)(s->w.H + 1) * s->w.O;
+}
+
+/* The inputs pass item by item. With one row i the kernel's dc_j is dh_ij, which the weights of e_ij and e_ji
+ * need too. */
+static void related_backward(cpu *s, int block, int chunk, int b) {
+    int H = s->w.H, n = s->at[b].n, R = s->base.sh->s.relations;
+    const real *e = s->related + (size_t)chunk * s->related_width;
+    real *dc = s->dac + s->at[b].row * 2 * H + H;
+    for (int j = 0; j < n; j++) memset(dc + (size_t)j * 2 * H, 0, (size_t)H * sizeof *dc);
+    for (int i = 0; i < n; i++) {
+        pair_backward back = set_backward(s, block, b);
+        real *c = related_row(s, block, chunk, b, i), *dh = c + H;
+        back.i0 = i;
+        back.i1 = i + 1;
+        back.c = c;
+        back.dc = dh;
+        s->k->pair_backward_inputs(&back);
+        for (int j = 0; j < n; j++)
+            for (int h = 0; h < H; h++) dc[(size_t)j * 2 * H + h] += dh[(size_t)j * 2 * H + h];
+        s->k->gemm(2 * R, H, n, e, 1, 2 * (size_t)R, row_major(dh, 2 * (size_t)H),
+                   related_part(s, block, chunk), (size_t)H, 1);
     }
 }
 
 static void cells_backward_inputs(cpu *s, int block, int chunk) {
     int H = s->w.H, in = s->base.sh->enc[block].in;
     size_t first = chunk_row(s, chunk);
+    if (s->w.E)
+        memset(related_part(s, block, chunk), 0, 2 * (size_t)(s->base.sh->s.relations * H) * sizeof(real));
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
         pair_backward back = set_backward(s, block, b);
-        s->k->pair_backward_inputs(&back);
+        if (s->w.E)
+            related_backward(s, block, chunk, b);
+        else
+            s->k->pair_backward_inputs(&back);
     }
     if (block > 0 || s->train_vectors)
         s->k->gemm(chunk_rows(s, chunk), pad(in), 2 * H, s->dac + first * 2 * H, 2 * (size_t)H, 1,
@@ -163,9 +224,16 @@ static void first_weights(cpu *s, int block, int task) {
     for (int c = 0; c < WEIGHT_ROWS; c++) {
         int side = (row0 + c) / P, h = (row0 + c) % P;
         if (h >= H) continue;
-        memcpy(s->grad + at->weight1 + ((size_t)h * 2 + side) * in, wide + (size_t)c * width,
-               (size_t)in * sizeof(real));
-        if (!side) s->grad[at->bias1 + h] = bias[c];
+        real *grad = s->grad + at->weight1 + (size_t)h * at->columns;
+        memcpy(grad + side * in, wide + (size_t)c * width, (size_t)in * sizeof(real));
+        if (side) continue;
+        s->grad[at->bias1 + h] = bias[c];
+        for (int r = 0; r < 2 * s->base.sh->s.relations; r++) {
+            real sum = 0;
+            for (int chunk = 0; chunk < CHUNKS; chunk++)
+                sum += related_part(s, block, chunk)[(size_t)r * P + h];
+            grad[2 * in + r] = sum;
+        }
     }
 }
 

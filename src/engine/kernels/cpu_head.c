@@ -1,6 +1,6 @@
-/* The last layer on the CPU: logits, softmax over the items still unplaced, the loss, and the backward pass.
- * The parts of the logit that see y', the pools and the bias are the same for every item of a step: they
- * cancel in the softmax, and their gradient is zero. */
+/* Computes the output layer on the CPU: logits, softmax over the items still unplaced, the loss, and the
+ * backward pass. The terms of the logit that come from y', the pools and the bias are the same for every item
+ * of a step: they cancel in the softmax, and their gradient is zero. */
 #include <math.h>
 #include <string.h>
 
@@ -9,11 +9,12 @@
 static void sets_head(cpu *s, int block, int chunk) {
     (void)block;
     int C = s->w.C, N = s->base.sh->s.decoder_blocks, D = s->w.D;
-    real *gw = gpart_of(s, 0, chunk), *gx = gw + (size_t)N * C; /* [N, C], [D] */
+    int R = s->base.sh->s.relations;
+    real *gw = gpart_of(s, 0, chunk), *gx = gw + (size_t)N * C, *ge = gx + D; /* [N, C], [D], [R] */
     real each = (real)(1.0 / (double)s->base.whole.steps);
     double loss = 0, *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)C * sizeof *sum);
-    memset(gw, 0, ((size_t)N * C + D) * sizeof(real));
+    memset(gw, 0, ((size_t)N * C + D + R) * sizeof(real));
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
         const set_at *at = &s->at[b];
         int n = at->m, cells = n * n;
@@ -27,6 +28,7 @@ static void sets_head(cpu *s, int block, int chunk) {
             item_d[i] = 0;
         }
         for (int t = 1; t < n; t++) memcpy(logit + (size_t)t * n, logit, (size_t)n * sizeof(real));
+        if (R) s->k->cell_dot(cells, C, plane_at(s, s->last, b), s->w.head_e, logit);
         for (int m = 0; m < N; m++) {
             /* v = g r + e; e gives every item the same and cancels. s->wv: w g. */
             real *wg = s->start_part + (size_t)chunk * s->w.Q; /* free until the backward pass */
@@ -62,6 +64,8 @@ static void sets_head(cpu *s, int block, int chunk) {
                 gx[c] += x[c] * item_d[i];
             }
         }
+        for (int q = 0; q < cells && R; q++)
+            for (int r = 0; r < R; r++) ge[r] += dlogit[q] * plane_at(s, s->last, b)[(size_t)q * C + r];
         memset(s->dx + (at->row + n) * D, 0, (size_t)(at->n - n) * D * sizeof(real)); /* context items */
         for (int m = 0; m < N; m++)
             s->k->cell_dot_backward(cells, C, plane_at(s, s->dec[m].r, b), s->w.head_v + (size_t)m * C,
@@ -80,7 +84,7 @@ void cpu_head(net *t) {
     for (int chunk = 0; chunk < CHUNKS; chunk++) loss += s->chunk_loss[chunk];
     if (t->sum) t->sum(t->sum_context, &loss, 1);
     s->loss = loss / (double)t->whole.steps;
-    size_t count = (size_t)N * s->w.C + s->w.D;
+    size_t before = (size_t)N * s->w.C + s->w.D, count = before + (size_t)t->sh->s.relations;
     memcpy(s->gwide, gpart_of(s, 0, 0), count * sizeof(real));
     for (int chunk = 1; chunk < CHUNKS; chunk++)
         for (size_t c = 0; c < count; c++) s->gwide[c] += gpart_of(s, 0, chunk)[c];
@@ -89,6 +93,7 @@ void cpu_head(net *t) {
     memcpy(head, s->gwide + (size_t)N * s->w.C, (size_t)D * sizeof(real));
     for (int m = 0; m < N; m++)
         for (int c = 0; c < C; c++)
-            head[2 * D + 2 * C * m + c] = s->dec[m].norm.g[c] * s->gwide[(size_t)m * s->w.C + c];
+            head[t->sh->base + 2 * C * m + c] = s->dec[m].norm.g[c] * s->gwide[(size_t)m * s->w.C + c];
+    memcpy(head + 2 * D, s->gwide + before, (size_t)t->sh->s.relations * sizeof(real));
     s->grad[t->sh->head_bias] = 0;
 }

@@ -1,5 +1,5 @@
-/* Memory of the net on a CPU: three arenas, for what lives as long as the net, for a batch, and for the
- * vectors of words; and copies of the blocks in and out. */
+/* Allocates the memory of the CPU backend in three arenas, for what lives as long as the net, for a batch,
+ * and for the vectors of words; and copies parameters, gradients and moments in and out. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,7 +65,8 @@ static void layout_fixed(void *context, arena *a) {
     cpu *s = context;
     const shape *sh = s->base.sh;
     size_t H = (size_t)s->w.H, O = (size_t)s->w.O, C = (size_t)s->w.C, D = (size_t)s->w.D, Q = (size_t)s->w.Q;
-    size_t N = (size_t)sh->s.decoder_blocks, width = (size_t)sh->s.width;
+    size_t N = (size_t)sh->s.decoder_blocks, width = (size_t)sh->s.width, E = (size_t)s->w.E;
+    size_t related = 2 * (size_t)sh->s.relations * H;
     for (int k = 0; k < sh->s.encoder_blocks; k++) {
         encoder_state *e = &s->enc[k];
         place_norm(a, &e->norm1, H);
@@ -77,20 +78,20 @@ static void layout_fixed(void *context, arena *a) {
     for (size_t m = 0; m < N; m++) {
         decoder_state *d = &s->dec[m];
         place_norm(a, &d->norm, C);
-        ARENA_PLACE(a, d->wf, 3 * m * C * C);
+        ARENA_PLACE(a, d->wf, 3 * (E + m) * C * C);
         ARENA_PLACE(a, d->bias, 3 * C);
     }
-    size_t widest = largest(H, largest(O, C)), head = N * C + D;
+    size_t widest = largest(H, largest(O, C)), head = (N + E) * C + D;
     s->sums_width = 2 * widest;
-    s->gpart_width = largest(largest((H + 1) * O, 3 * N * C * C + 3 * C), head);
-    size_t wide = largest(2 * H * D, largest(Q * D, 6 * N * C * C));
+    s->gpart_width = largest(largest((H + 1) * O + related, 3 * (E + N) * C * C + 3 * C), head);
+    size_t wide = largest(2 * H * D, largest(Q * D, 6 * (E + N) * C * C));
     ARENA_PLACE(a, s->theta, sh->total);
     ARENA_PLACE(a, s->grad, sh->total);
     ARENA_PLACE(a, s->m, sh->total);
     ARENA_PLACE(a, s->v, sh->total);
     ARENA_PLACE(a, s->average, sh->total);
-    ARENA_PLACE(a, s->mean, width);
-    ARENA_PLACE(a, s->scale, width);
+    ARENA_PLACE(a, s->mean, width + MAX_RELATIONS);
+    ARENA_PLACE(a, s->scale, width + MAX_RELATIONS);
     ARENA_PLACE(a, s->sums, (CHUNKS + 2) * s->sums_width);
     ARENA_PLACE(a, s->gpart, 2 * CHUNKS * s->gpart_width);
     ARENA_PLACE(a, s->start_part, CHUNKS * largest(Q, C));
@@ -138,6 +139,9 @@ static void layout_batch(void *context, arena *a) {
         ARENA_PLACE(a, d->d, plane * C);
         ARENA_PLACE(a, d->arg, rows * C);
     }
+    s->related_width = relations_room(sh->s.relations, s->w.H, room->largest);
+    ARENA_PLACE(a, s->related, CHUNKS * s->related_width);
+    ARENA_PLACE(a, s->last, s->w.E ? plane * C : 0);
     ARENA_PLACE(a, s->at, sets + 1);
     ARENA_PLACE(a, s->by_word, rows);
     ARENA_PLACE(a, s->word, rows);
@@ -171,7 +175,7 @@ onet_status cpu_memory_reserve(net *t, batch_size size, onet_error *err) {
     if (batch_size_fits(size, s->room)) return ONET_OK;
     free(s->batch_memory);
     batch_size room = s->room = batch_size_most(size, s->room);
-    /* No machine has more; sizes below it can be multiplied without overflow. */
+    /* More than any machine has; sizes below it can be multiplied without overflow. */
     double most = ((double)room.pairs + 3.0 * (double)room.step_cells) *
                   (double)largest((size_t)s->w.O, (size_t)s->w.C) * sizeof(real);
     s->batch_memory = most > 1e12 ? NULL : arena_make(layout_batch, s);
@@ -201,11 +205,13 @@ static void layout_vectors(void *context, arena *a) {
 onet_status cpu_memory_data(net *t, const onet_sets *sets, const float *mean, const float *scale,
                             int train_vectors, onet_error *err) {
     cpu *s = (cpu *)t;
-    int d = t->sh->s.width;
+    int d = t->sh->s.width, R = t->sh->s.relations;
     if (sets->width != d)
         return fail(err, ONET_BAD, "the sets have items of width %d, the net takes %d", sets->width, d);
+    if (sets_relations(sets) != R)
+        return fail(err, ONET_BAD, "the sets have %d relations, the net takes %d", sets_relations(sets), R);
     s->sets = sets;
-    for (int c = 0; c < d; c++) {
+    for (int c = 0; c < d + R; c++) {
         s->mean[c] = mean ? (real)mean[c] : 0;
         s->scale[c] = scale ? (real)scale[c] : 1;
     }

@@ -1,4 +1,5 @@
-/* The optimiser on the CPU: Adam on the parameters and on the vectors of words, and the EMA of both. */
+/* Updates the parameters and the vectors of words on the CPU with Adam, and keeps the EMA (exponential moving
+ * average) of both. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

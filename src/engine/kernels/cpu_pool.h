@@ -1,4 +1,5 @@
-/* The pool of an encoder block on the CPU, for training and for ordering; onet_pool lists the pools. */
+/* Computes the pool (max or mean) of an encoder block on the CPU, for training and for ordering; onet_pool
+ * lists the pools. */
 #ifndef KERNELS_CPU_POOL_H
 #define KERNELS_CPU_POOL_H
 

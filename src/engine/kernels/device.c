@@ -1,5 +1,5 @@
-/* Where the net runs: on the CPU, or on a GPU through a library that is opened when a GPU is asked for.
- * Without a GPU nothing of CUDA is needed, neither to build nor to run. */
+/* Chooses the device by its name (auto, cpu, cuda:N) and opens the net there; the CUDA library is loaded only
+ * when a GPU may be used. Without a GPU nothing of CUDA is needed, neither to build nor to run. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +54,14 @@ onet_status device_choose(const char *device, gpu_choice unnumbered, const char 
     return device_function(function, &address, err);
 }
 
+onet_status device_relations(device_choice *choice, int relations, onet_error *err) {
+    if (!relations) return ONET_OK;
+    if (choice->kind == DEVICE_GPU)
+        return fail(err, ONET_USAGE, "a network with relations runs on the CPU alone: leave the GPU out");
+    choice->kind = DEVICE_CPU;
+    return ONET_OK;
+}
+
 static onet_status open_gpu(net **t, const shape *sh, gpu_choice gpu, onet_error *err) {
     cuda_open_fn *open_fn;
     void *symbol;
@@ -63,10 +71,19 @@ static onet_status open_gpu(net **t, const shape *sh, gpu_choice gpu, onet_error
     return open_fn(t, sh, gpu, err);
 }
 
+bool device_may_be_gpu(const char *device, const char *kernel_set) {
+    device_choice choice;
+    void *symbol;
+    if (device_choose(device, gpu_of_rank(0), kernel_set, CUDA_OPEN, &choice, NULL)) return false;
+    return choice.kind == DEVICE_GPU ||
+           (choice.kind == DEVICE_AUTO && !device_function(CUDA_OPEN, &symbol, NULL));
+}
+
 onet_status net_open(net **t, const shape *sh, const char *device, int local_rank, const char *kernel_set,
                      int threads, onet_error *err) {
     device_choice choice;
     onet_status status = device_choose(device, gpu_of_rank(local_rank), kernel_set, CUDA_OPEN, &choice, err);
+    if (!status) status = device_relations(&choice, sh->s.relations, err);
     if (status == ONET_USAGE) error_field(err, "onet_train_options.device");
     if (status) return status;
     if (choice.kind == DEVICE_GPU) return open_gpu(t, sh, choice.gpu, err);

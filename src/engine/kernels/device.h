@@ -1,6 +1,8 @@
-/* Devices by name, and the library of GPU kernels. */
+/* Chooses the device by its name (auto, cpu, cuda:N) and loads the CUDA library on demand (dlopen). */
 #ifndef KERNELS_DEVICE_H
 #define KERNELS_DEVICE_H
+
+#include <stdbool.h>
 
 #include "ordernet.h"
 
@@ -8,7 +10,7 @@ typedef enum device_kind {
     DEVICE_AUTO,
     DEVICE_CPU,
     DEVICE_GPU
-} device_kind; /* auto: a GPU, where there is one */
+} device_kind; /* auto: a GPU if there is one */
 
 /* Which GPU: by number, or one for each rank of a machine: local_rank modulo the number of GPUs. */
 typedef struct gpu_choice {
@@ -25,12 +27,16 @@ typedef struct device_choice {
     gpu_choice gpu;
 } device_choice;
 
-/* device: "auto" or NULL, "cpu", "cuda", "cuda:N". kernel_set: if kernels of the CPU are named and no device,
- * the CPU is to be used. unnumbered: the GPU where `device` has no number. function: of the CUDA library, by
- * which the GPU will be opened. If the variable ORDERNET_CUDA is set, the library must load and have it, also
- * with auto. */
+/* device: "auto" or NULL, "cpu", "cuda", "cuda:N". kernel_set: if it names CPU kernels and no device is
+ * named, the CPU is used. unnumbered: the GPU for a device without a number. function: of the CUDA library,
+ * opens the GPU. If the variable ORDERNET_CUDA is set, the library must load and have it, also with auto. */
 onet_status device_choose(const char *device, gpu_choice unnumbered, const char *kernel_set,
                           const char *function, device_choice *choice, onet_error *err);
+/* Only the CPU supports relations: refuses a GPU that was asked for, and turns auto into the CPU. */
+onet_status device_relations(device_choice *choice, int relations, onet_error *err);
+
+/* Whether a net with these names may be opened on a GPU. */
+bool device_may_be_gpu(const char *device, const char *kernel_set);
 
 /* Opens the library, where that was not done yet, and finds one of its functions. */
 onet_status device_function(const char *name, void **function, onet_error *err);

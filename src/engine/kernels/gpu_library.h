@@ -1,13 +1,14 @@
-/* What the library of GPU kernels offers; src/engine/kernels/device.c opens it at run time. */
+/* Declares the interface of libordernet-cuda.so, which kernels/device.c loads at run time: symbol names,
+ * function types, and hooks for tests. */
 #ifndef KERNELS_GPU_LIBRARY_H
 #define KERNELS_GPU_LIBRARY_H
 
 #include "engine/kernels/device.h"
 #include "engine/kernels/net.h"
 
-/* The number in the names, which stands here alone, changes with this header, net.h, onet_settings,
- * onet_error and order.h: a library of another version has none of these. */
-#define CUDA_VERSIONED(name) name##_13
+/* ABI version, part of the symbol names; defined only here. Raise it when this header, net.h, onet_settings,
+ * onet_error or order.h changes, so that an older library fails to load. */
+#define CUDA_VERSIONED(name) name##_14
 #define CUDA_TEXT(name)      #name
 #define CUDA_SYMBOL(name)    CUDA_TEXT(name)
 #define CUDA_LIBRARY         "libordernet-cuda.so"

@@ -1,6 +1,6 @@
-/* The innermost loops of the net on a CPU, one table for each instruction set. plain.c is the reference;
- * avx2.c, avx512.c, neon.c and simd128.c are held to it by the same tests. All work on one set (or one small
- * matrix), use one thread and allocate nothing.
+/* Declares the kernels, the innermost loops of the net on a CPU, as one table of functions for each
+ * instruction set. plain.c is the reference; avx2.c, avx512.c, neon.c and simd128.c must pass the same tests.
+ * All work on one set (or one small matrix), use one thread and allocate nothing.
  *
  * Names: n items, H hidden, O and C output channels of the encoder's and decoder's blocks, all widths padded
  * to a multiple of LANES with zero weights, so that no loop over channels has a tail. */
@@ -45,6 +45,7 @@ typedef struct pair_forward {
  * gd_i at every j != i (summed). dh = h > 0 ? w'^T du - c0 - c1*h : 0; da_i = sum_j dh, dc_j = sum_i dh. */
 typedef struct pair_backward {
     int n, H, O;
+    int i0, i1;        /* rows i: all, or some where each row has its own c */
     const real *a, *c; /* [n, H], rows `ld` apart */
     size_t ld;
     real *u; /* [n, n, O]: u in, du out (weights pass); du (inputs pass) */
@@ -96,7 +97,7 @@ typedef struct conv_backward {
     real *dstep;     /* step t: dstep + t*ld_step = sum of dpre over all items */
     size_t ld_step;
     const real *const *in; /* [blocks] planes */
-    real *const *din;      /* [blocks] their gradients: += */
+    real *const *din;      /* [blocks] their gradients: +=; NULL for a plane that needs none */
     const real *wt;        /* [blocks, 3, C out, C in], nothing folded in */
     real *gw;              /* [blocks, 3, C in, C out] += in dpre */
 } conv_backward;
@@ -113,8 +114,10 @@ typedef struct kernels {
     /* C[M, N] = (add ? C : 0) + A B; A's element (m, k) at A[m*am + k*ak]; N a multiple of LANES. */
     void (*gemm)(int M, int N, int K, const real *A, size_t am, size_t ak, matrix B, real *C, size_t ldc,
                  int add);
-    /* sum, square [H] += of h over all cells of a set. */
-    void (*pair_stats)(int n, int H, const real *a, const real *c, size_t ld, double *sum, double *square);
+    /* sum, square [H] += of h over the cells of the first `rows` items of a set: all, or 1 where each has its
+     * own c. */
+    void (*pair_stats)(int rows, int n, int H, const real *a, const real *c, size_t ld, double *sum,
+                       double *square);
     void (*pair_forward)(const pair_forward *f);
     void (*pair_backward_weights)(const pair_backward *b); /* u -> du, gw, gb */
     void (*pair_backward_inputs)(const pair_backward *b);  /* du -> da, dc */

@@ -1,4 +1,4 @@
-/* The vector kernels for 64-bit ARM: NEON, 32 registers of 4 floats. */
+/* Compiles the SIMD kernels (simd.h) for 64-bit ARM: NEON, 32 registers of 4 floats. */
 #if defined(__aarch64__)
 #include <arm_neon.h>
 

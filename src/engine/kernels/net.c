@@ -1,4 +1,5 @@
-/* The size of a batch: sums and maxima over its sets, and whether it fits in the memory allocated. */
+/* Computes the size of a batch (sums and maxima over its sets), and whether it fits in the memory allocated.
+ */
 #include "engine/kernels/net.h"
 
 void batch_size_add(batch_size *size, int n, int m) {

@@ -1,5 +1,6 @@
-/* A backend computes training steps. There are two: cpu.c, with any kernel set and any number of threads, and
- * CUDA, in a library of its own. The training loop knows backends by this table alone.
+/* Defines the interface of a backend, which computes training steps. There are two: cpu.c, with any kernel
+ * set and any number of threads, and CUDA, in a library of its own. The training loop uses backends through
+ * this table alone.
  *
  * A step is: take (a batch), forward, backward, optimise. How a backend walks through the blocks of the net
  * is its own business. */
@@ -71,7 +72,7 @@ typedef struct backend {
     /* Losses are means over all steps of all orders of the batch. Reading them synchronises with the GPU; all
      * ranks must call together. */
     double (*loss)(net *t); /* of the last batch */
-    /* Of the last `count` batches that `optimise` has ended, oldest first; at most losses_kept. */
+    /* Losses of the last `count` batches that `optimise` has ended, oldest first; at most losses_kept. */
     void (*losses)(net *t, int count, double *to);
 } backend;
 

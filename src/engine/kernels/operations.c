@@ -1,4 +1,4 @@
-/* Counts the operations of training and ordering by the formulas in docs/speed.md. */
+/* Counts the floating-point operations of training and ordering by the formulas in docs/speed.md. */
 #include "engine/kernels/operations.h"
 
 /* Multiply-adds of the encoder on one set, and of the products with n rows that the decoder starts from. */
@@ -8,7 +8,7 @@ static double encoder(const shape *sh, double n) {
     return sum + n * sh->D * (6.0 * sh->s.decoder_out * sh->s.decoder_blocks + 1);
 }
 
-/* Of the decoder for `steps` steps over n items. */
+/* Multiply-adds of the decoder for `steps` steps over n items. */
 static double decoder(const shape *sh, double n, double steps) {
     double C = sh->s.decoder_out, N = sh->s.decoder_blocks, pairs = N * (N - 1) / 2;
     return steps * (n + 1) * 3 * C * C * pairs + steps * n * N * C;
@@ -23,7 +23,7 @@ double operations_train(const shape *sh, int n) {
 
 double operations_order(const shape *sh, int n, int beams) {
     double steps = 0, alive = 1;
-    for (int t = 0; t + 1 < n; t++) { /* the last item is placed without a look */
+    for (int t = 0; t + 1 < n; t++) { /* the last item is placed without computation */
         /* The greedy search computes the items that were placed long ago once for all (decode/search.c). */
         double past = t - 2 * sh->s.decoder_blocks - 3;
         steps += beams == 1 && past > 0 ? (n - past) / n : alive;

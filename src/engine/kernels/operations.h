@@ -1,5 +1,5 @@
-/* How many operations the work needs after splitting (docs/speed.md has the formula): the yardstick of speed.
- * A multiply-add counts 2. */
+/* Counts the floating-point operations that training and ordering need (docs/speed.md has the formulas), to
+ * express speed in GFLOP/s. A multiply-add counts 2. */
 #ifndef KERNELS_OPERATIONS_H
 #define KERNELS_OPERATIONS_H
 

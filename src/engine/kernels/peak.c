@@ -58,7 +58,7 @@ enum { PLAIN_LANES = 1 };
 typedef struct work {
     void (*loop)(void);
     double seconds, flops; /* flops: of one loop */
-    double rate[256];      /* of each task, flops a second */
+    double rate[256];      /* of each task, flops per second */
 } work;
 
 static void run(void *arg, int task, int thread) {

@@ -1,4 +1,4 @@
-/* The most that this machine can do, as the yardstick of every speed measured in the same run. */
+/* Measures the peak speed of this machine, to which every speed measured in the same run is compared. */
 #ifndef KERNELS_PEAK_H
 #define KERNELS_PEAK_H
 

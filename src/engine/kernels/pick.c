@@ -1,8 +1,10 @@
-/* Which kernels this CPU runs. */
+/* Picks the fastest kernels (instruction set) that this CPU runs, or those with a given name, and lists them.
+ */
 #include <string.h>
 
 #include "engine/base/choice.h"
 #include "engine/kernels/kernels.h"
+#include "ordernet_measure.h"
 
 /* A faster set has a larger number. */
 enum { AUTO, PLAIN, SIMD128, NEON, AVX2, AVX512, SETS };

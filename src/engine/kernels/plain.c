@@ -1,4 +1,5 @@
-/* The kernels in plain C: the reference for all others. */
+/* Implements the CPU kernels in portable C: the fallback on every machine, and the reference that the SIMD
+ * and GPU kernels are tested against. */
 #include <math.h>
 #include <string.h>
 
@@ -24,8 +25,9 @@ static void gemm(int M, int N, int K, const real *A, size_t am, size_t ak, matri
         }
 }
 
-static void pair_stats(int n, int H, const real *a, const real *c, size_t ld, double *sum, double *square) {
-    for (int i = 0; i < n; i++)
+static void pair_stats(int rows, int n, int H, const real *a, const real *c, size_t ld, double *sum,
+                       double *square) {
+    for (int i = 0; i < rows; i++)
         for (int j = 0; j < n; j++)
             for (int k = 0; k < H; k++) {
                 double h = (double)relu(a[(size_t)i * ld + k] + c[(size_t)j * ld + k]);
@@ -70,7 +72,7 @@ static void pair_forward_plain(const pair_forward *f) {
 
 static void pair_backward_weights(const pair_backward *b) {
     int n = b->n, H = b->H, O = b->O;
-    for (int i = 0; i < n; i++)
+    for (int i = b->i0; i < b->i1; i++)
         for (int j = 0; j < n; j++) {
             const real *a = b->a + (size_t)i * b->ld, *c = b->c + (size_t)j * b->ld;
             const real *gd = b->gd + (size_t)i * O;
@@ -89,11 +91,9 @@ static void pair_backward_weights(const pair_backward *b) {
 
 static void pair_backward_inputs(const pair_backward *b) {
     int n = b->n, H = b->H, O = b->O;
-    for (int i = 0; i < n; i++) {
-        memset(b->da + (size_t)i * b->ldd, 0, (size_t)H * sizeof(real));
-        memset(b->dc + (size_t)i * b->ldd, 0, (size_t)H * sizeof(real));
-    }
-    for (int i = 0; i < n; i++)
+    for (int i = b->i0; i < b->i1; i++) memset(b->da + (size_t)i * b->ldd, 0, (size_t)H * sizeof(real));
+    for (int j = 0; j < n; j++) memset(b->dc + (size_t)j * b->ldd, 0, (size_t)H * sizeof(real));
+    for (int i = b->i0; i < b->i1; i++)
         for (int j = 0; j < n; j++) {
             const real *du = b->u + ((size_t)i * n + j) * O;
             for (int k = 0; k < H; k++) {
@@ -181,10 +181,10 @@ static void conv_backward_plain(const conv_backward *b) {
             real *gw = b->gw + ((size_t)k * 3 + l) * C * C;
             for (int q = l * n; q < n * n; q++) {
                 const real *d = b->d + (size_t)q * C, *in = b->in[k] + (size_t)(q - l * n) * C;
-                real *din = b->din[k] + (size_t)(q - l * n) * C;
+                real *din = b->din[k] ? b->din[k] + (size_t)(q - l * n) * C : NULL;
                 for (int c = 0; c < C; c++)
                     for (int e = 0; e < C; e++) {
-                        din[e] += d[c] * wt[(size_t)c * C + e];
+                        if (din) din[e] += d[c] * wt[(size_t)c * C + e];
                         gw[(size_t)e * C + c] += in[e] * d[c];
                     }
             }

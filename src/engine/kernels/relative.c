@@ -1,4 +1,4 @@
-/* Features of an item relative to its set, for training and ordering on the CPU. */
+/* Computes the features of items relative to their set on the CPU, for training and ordering (relative.h). */
 #include "engine/kernels/relative.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Features of items relative to their set: where an item stands among the others. Training and ordering call
- * the same function, so that both see the same bits. */
+/* Computes the features of items relative to their set: value minus the set's mean, over its deviation.
+ * Training and ordering call the same function, so that both see the same bits. */
 #ifndef KERNELS_RELATIVE_H
 #define KERNELS_RELATIVE_H
 

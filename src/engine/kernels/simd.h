@@ -1,5 +1,6 @@
-/* The vector kernels, written once. A file for one instruction set (avx2.c, neon.c, ...) defines vec, VL and
- * the few operations on it, the sizes of the register tiles, KERNELS and KERNELS_NAME, and includes this. */
+/* Implements the SIMD kernels once for all instruction sets. A file for one of them (avx2.c, neon.c, ...)
+ * defines vec, VL and the few operations on it, the sizes of the register tiles, KERNELS and KERNELS_NAME,
+ * and includes this. */
 #include "engine/kernels/simd_tile.h"
 
 #include "engine/kernels/simd_pool.h"

@@ -1,4 +1,5 @@
-/* The vector kernels for WebAssembly's simd128: vectors of 4 floats, without fused multiply-adds. */
+/* Compiles the SIMD kernels (simd.h) for WebAssembly's simd128: vectors of 4 floats, without fused
+ * multiply-adds. */
 #if defined(__wasm_simd128__)
 #include <wasm_simd128.h>
 

@@ -1,15 +1,16 @@
-/* The small loops over cells or parameters. */
+/* Implements the simple SIMD kernels over pairs, cells or parameters: sums for the batch norms, the output
+ * layer's dot products, and Adam. */
 
 /* Cells between two roundings of float sums to double. */
 enum { SUM_CELLS = 256 };
 
 /* V vectors of channels at once: chains of additions enough to hide their latency. */
-static ALWAYS_INLINE void pair_stats_lanes(const int V, int n, const real *a, const real *c, size_t ld,
-                                           double *sum, double *square) {
+static ALWAYS_INLINE void pair_stats_lanes(const int V, int rows, int n, const real *a, const real *c,
+                                           size_t ld, double *sum, double *square) {
     vec s[4], q[4], one = vset1(1);
     REPEAT (v, V) s[v] = q[v] = vzero();
     int cells = 0;
-    for (int i = 0; i < n; i++, a += ld)
+    for (int i = 0; i < rows; i++, a += ld)
         for (int j = 0; j < n;) {
             int end = least(n, j + SUM_CELLS - cells);
             cells += end - j;
@@ -20,7 +21,7 @@ static ALWAYS_INLINE void pair_stats_lanes(const int V, int n, const real *a, co
                         vfma(h, one, s[v]); /* an addition where the adders are busy, the multipliers not */
                     q[v] = vfma(h, h, q[v]);
                 }
-            if (cells == SUM_CELLS || (i == n - 1 && j == n)) {
+            if (cells == SUM_CELLS || (i == rows - 1 && j == n)) {
                 REPEAT (v, V) {
                     add_sums(sum + v * VL, square + v * VL, s[v], q[v]);
                     s[v] = q[v] = vzero();
@@ -30,10 +31,11 @@ static ALWAYS_INLINE void pair_stats_lanes(const int V, int n, const real *a, co
         }
 }
 
-static void pair_stats(int n, int H, const real *a, const real *c, size_t ld, double *sum, double *square) {
+static void pair_stats(int rows, int n, int H, const real *a, const real *c, size_t ld, double *sum,
+                       double *square) {
     int k = 0;
-    for (; k + 4 * VL <= H; k += 4 * VL) pair_stats_lanes(4, n, a + k, c + k, ld, sum + k, square + k);
-    for (; k < H; k += VL) pair_stats_lanes(1, n, a + k, c + k, ld, sum + k, square + k);
+    for (; k + 4 * VL <= H; k += 4 * VL) pair_stats_lanes(4, rows, n, a + k, c + k, ld, sum + k, square + k);
+    for (; k < H; k += VL) pair_stats_lanes(1, rows, n, a + k, c + k, ld, sum + k, square + k);
 }
 
 static void cell_sums(int cells, int C, const real *d, const real *r, double *s0, double *s1) {

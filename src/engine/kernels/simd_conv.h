@@ -1,6 +1,7 @@
-/* The decoder's block on all cells (t, i) of a set, row t*n + i of a plane: a lag is a shift by n rows. */
+/* Implements the SIMD kernels of a decoder block, forward and backward, over all cells (t, i) of a set. Cell
+ * (t, i) is row t*n + i of a plane: a lag is a shift by n rows. */
 
-enum { CONV_CELLS = TILE_ONE > 24 ? TILE_ONE : 24, CONV_BLOCKS = 64 };
+enum { CONV_CELLS = TILE_ONE > 24 ? TILE_ONE : 24, CONV_BLOCKS = 65 };
 
 /* out (t, i), for the cells from (t, i) on = step_t + what the cell sees of its item and of the order so far,
  * at least `low`. A cell that is e = t - pos_i steps past its item's place sees the lags from e on. */
@@ -50,7 +51,7 @@ static void conv_forward_simd(const conv_forward *f) {
                        .sum = f->sum,
                        .square = f->square};
     for (int t = f->t0, end; t < f->t1; t = end) {
-        end = t < 2 ? t + 1 : f->t1; /* the first two steps have fewer steps behind them */
+        end = t < 2 ? t + 1 : f->t1; /* the first two steps have fewer steps before them */
         for (int b = 0; b < f->blocks; b++)
             for (int l = 0; l < 3; l++) A[b * 3 + l] = l <= t ? f->in[b] - (ptrdiff_t)l * n * C : NULL;
         ptrdiff_t q = (ptrdiff_t)(t - f->t0) * n, left = (ptrdiff_t)(end - t) * n;
@@ -119,6 +120,7 @@ static void conv_backward_simd(const conv_backward *b) {
         }
     const real *later[3] = {b->d, b->d + (size_t)n * C, b->d + 2 * (size_t)n * C};
     for (int k = 0; k < b->blocks; k++) {
+        if (!b->din[k]) continue;
         product p = {.K = C, .A = later, .am = (size_t)C, .ak = 1, .ldc = (size_t)C, .add = 1};
         p.B = (matrix){b->wt + (size_t)k * 3 * C * C, (size_t)C, PANEL};
         p.C = b->din[k];

@@ -1,4 +1,5 @@
-/* What the vector files share before they define their vectors. */
+/* Defines the loop macros and small helpers that the files of the SIMD kernels need before they define their
+ * vectors. */
 #include <math.h>
 #include <string.h>
 

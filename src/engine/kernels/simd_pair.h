@@ -1,5 +1,5 @@
-/* The encoder's block on all pairs (i, j) of a set. No h = relu(a_i + c_j) is ever stored but VL channels of
- * the few cells at hand. */
+/* Implements the SIMD kernels of an encoder block, forward and backward, over all pairs (i, j) of a set. h =
+ * relu(a_i + c_j) is never stored except for VL channels of the few cells being computed. */
 
 /* R cells x V vectors of outputs from o on: u = relu(w^T h + b). h is made VL channels at a time, one round
  * ahead of its use: its loads, additions and stores then run beside the multiply-adds of the round before. */
@@ -96,7 +96,7 @@ static void pair_du(const pair_backward *b) {
     int n = b->n, O = b->O;
     for (int o = 0; o < O; o += VL) {
         vec k0 = vload(b->k0 + o), k1 = vload(b->k1 + o), gb = vload(b->gb + o);
-        for (int i = 0; i < n; i++) {
+        for (int i = b->i0; i < b->i1; i++) {
             vec gd = vload(b->gd + (size_t)i * O + o);
             ivec arg = b->summed ? ivset1(-1) : ivload(b->arg + (size_t)i * O + o);
             real *u = b->u + (size_t)i * n * O + o;
@@ -118,10 +118,10 @@ static void pair_du(const pair_backward *b) {
 static ALWAYS_INLINE void pair_weights(const int R, const int V, const pair_backward *b, int o, int k) {
     vec acc[TILE_VECTORS];
     real *gw = b->gw + (size_t)o * b->H + k;
-    const real *du = b->u + o;
+    const real *du = b->u + (size_t)b->i0 * b->n * b->O + o;
     REPEAT (r, R)
         REPEAT (v, V) acc[r * V + v] = vload(gw + (size_t)r * b->H + v * VL);
-    for (int i = 0; i < b->n; i++) {
+    for (int i = b->i0; i < b->i1; i++) {
         const real *c = b->c + k;
         vec a[2], h[2];
         REPEAT (v, V) a[v] = vload(b->a + (size_t)i * b->ld + k + v * VL);
@@ -194,7 +194,7 @@ static ALWAYS_INLINE void pair_inputs(const int I, const int J, const int V, con
         }
         REPEAT (x, J) {
             real *dc = b->dc + (size_t)(j + x) * b->ldd + k + v * VL;
-            vec sum = i ? vload(dc) : vzero();
+            vec sum = i > b->i0 ? vload(dc) : vzero();
             REPEAT (y, I) sum = vadd(sum, acc[(y * J + x) * V + v]);
             vstore(dc, sum);
         }
@@ -221,17 +221,17 @@ static pair_inputs_fn *const pair_inputs_two[] = {ROWS_FOUR(PAIR_INPUTS_A_NAME)}
 static pair_inputs_fn *const pair_inputs_one[] = {ROWS_TWO(PAIR_INPUTS_B_NAME)};
 static pair_inputs_fn *const pair_inputs_narrow[] = {ROWS_TWO(PAIR_INPUTS_C_NAME)};
 
-/* Calls the rows of the next tile into the cache: of c and dc while the first items run, of a, da and du once
- * for each items. */
+/* Prefetches the rows of the next tile: of c and dc while the first items run, of a, da and du once per block
+ * of items. */
 static void pair_inputs_ahead(const pair_backward *b, int i, int j, int rows, int cells) {
     int n = b->n, lines = b->H / LANES;
-    if (i == 0)
+    if (i == b->i0)
         for (int x = j + cells; x < least(n, j + 2 * cells); x++) {
             prefetch(b->c + (size_t)x * b->ld, lines, LANES);
             prefetch(b->dc + (size_t)x * b->ldd, lines, LANES);
         }
     if (j > 0) return;
-    for (int y = i + rows; y < least(n, i + 2 * rows); y++) {
+    for (int y = i + rows; y < least(b->i1, i + 2 * rows); y++) {
         prefetch(b->a + (size_t)y * b->ld, lines, LANES);
         prefetch(b->da + (size_t)y * b->ldd, lines, LANES);
         prefetch(b->u + (size_t)y * n * b->O, n * b->O / LANES, LANES);
@@ -240,8 +240,8 @@ static void pair_inputs_ahead(const pair_backward *b, int i, int j, int rows, in
 
 static void pair_backward_inputs(const pair_backward *b) {
     int n = b->n, H = b->H;
-    for (int i = 0, rows; i < n; i += rows) {
-        rows = least(2, n - i);
+    for (int i = b->i0, rows; i < b->i1; i += rows) {
+        rows = least(2, b->i1 - i);
         int most = rows == 2 ? TILE_FOUR : TILE_TWO;
         for (int j = 0, take; j < n; j += take) {
             int k = 0;

@@ -1,5 +1,5 @@
-/* What follows a product, cell by cell: the sums for the batch norm, and the pool over the cells of one item
- * (encoder) or step (decoder). */
+/* Implements what follows a product in the SIMD kernels, cell by cell: the sums for the batch norm, and the
+ * pool over the cells of one item (encoder) or step (decoder). */
 
 /* sum, square [VL] += s, q */
 static ALWAYS_INLINE void add_sums(double *sum, double *square, vec s, vec q) {

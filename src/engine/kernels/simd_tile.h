@@ -1,7 +1,7 @@
-/* The product of small matrices that most kernels rest on: C[rows, N] (+)= A[rows, K] B[K, N].
+/* Multiplies small matrices in registers, the core of most SIMD kernels: C[rows, N] (+)= A[rows, K] B[K, N].
  * A tile of rows x (1 or 2 vectors) of C stays in registers while K runs; one element of A is broadcast for
  * each row. Every element of C is the same chain of fused multiply-adds whatever tile it falls into, so a
- * result does not depend on how rows are cut into tiles or over threads. */
+ * result does not depend on how rows are divided into tiles or over threads. */
 
 /* A in `parts` pieces of K columns each, which follow one another in the sum (and in B's rows). */
 typedef struct product {
@@ -21,8 +21,8 @@ enum {
     TILE_ROWS = TILE_ONE > TILE_TWO ? TILE_ONE : TILE_TWO
 };
 
-/* Calls `rows` lines of memory, `ld` apart, into the cache: a tile touches all of its rows at once, and would
- * wait for them. */
+/* Prefetches `rows` lines of memory, `ld` apart: a tile touches all of its rows at once, and would wait for
+ * them. */
 static inline void prefetch(const real *p, int rows, size_t ld) {
     for (int r = 0; r < rows; r++, p += ld) __builtin_prefetch(p);
 }

@@ -7,10 +7,6 @@
 
 #include "engine/base/memory.h"
 
-static bool allocate(real **p, size_t count) {
-    return (*p = array_new(count, sizeof(real))) != NULL;
-}
-
 bool weights_new(weights *w, const shape *sh, bool backward) {
     memset(w, 0, sizeof *w);
     int M = sh->s.encoder_blocks, N = sh->s.decoder_blocks;
@@ -20,41 +16,45 @@ bool weights_new(weights *w, const shape *sh, bool backward) {
     w->C = pad(sh->s.decoder_out);
     w->D = pad(sh->D);
     w->Q = 6 * w->C * N;
+    w->E = sh->s.relations > 0;
     w->tasks = M + N + 1;
     for (int k = 0; k < M; k++) {
         encoder_weights *e = &w->enc[k];
         int in = sh->enc[k].in;
-        if (!allocate(&e->first, packed_size(in, 2 * w->H)) || !allocate(&e->bias1, 2 * (size_t)w->H) ||
-            !allocate(&e->second, (size_t)w->H * w->O) || !allocate(&e->bias2, (size_t)w->O) ||
-            !allocate(&e->sign, (size_t)w->O) ||
-            (backward && !allocate(&e->first_t, packed_size(2 * w->H, pad(in)))))
+        if (!real_new(&e->first, packed_size(in, 2 * w->H)) || !real_new(&e->bias1, 2 * (size_t)w->H) ||
+            !real_new(&e->second, (size_t)w->H * w->O) || !real_new(&e->bias2, (size_t)w->O) ||
+            !real_new(&e->sign, (size_t)w->O) ||
+            (w->E && !real_new(&e->related, 2 * (size_t)sh->s.relations * w->H)) ||
+            (backward && !real_new(&e->first_t, packed_size(2 * w->H, pad(in)))))
             return false;
     }
     for (int m = 0; m < N; m++) {
         decoder_weights *d = &w->dec[m];
-        size_t square = 3 * (size_t)m * w->C * w->C;
-        if (!allocate(&d->v, square) || !allocate(&d->p, square) ||
-            (backward && (!allocate(&d->p_t, square) || !allocate(&d->v_t, square))) ||
-            !allocate(&d->bias, (size_t)w->C) || !allocate(&d->sign, (size_t)w->C))
+        size_t square = 3 * (size_t)m * w->C * w->C, planes = square + 3 * (size_t)(w->E * w->C * w->C);
+        if (!real_new(&d->v, planes) || !real_new(&d->p, square) ||
+            (backward && (!real_new(&d->p_t, square) || !real_new(&d->v_t, planes))) ||
+            !real_new(&d->bias, (size_t)w->C) || !real_new(&d->sign, (size_t)w->C))
             return false;
     }
-    return allocate(&w->rows, packed_size(sh->D, w->Q)) &&
-           (!backward || allocate(&w->rows_t, packed_size(w->Q, w->D))) &&
-           allocate(&w->head_x, (size_t)w->D) && allocate(&w->head_v, (size_t)N * w->C);
+    return real_new(&w->rows, packed_size(sh->D, w->Q)) &&
+           (!backward || real_new(&w->rows_t, packed_size(w->Q, w->D))) &&
+           real_new(&w->head_x, (size_t)w->D) && real_new(&w->head_v, (size_t)N * w->C) &&
+           real_new(&w->head_e, (size_t)w->C);
 }
 
 void weights_free(weights *w) {
     for (int k = 0; k < MAX_BLOCKS; k++) {
         encoder_weights *e = &w->enc[k];
         decoder_weights *d = &w->dec[k];
-        real *all[] = {e->first, e->first_t, e->bias1, e->second, e->bias2, e->sign,
-                       d->v,     d->v_t,     d->p,     d->p_t,    d->bias,  d->sign};
+        real *all[] = {e->first, e->first_t, e->related, e->bias1, e->second, e->bias2, e->sign,
+                       d->v,     d->v_t,     d->p,       d->p_t,   d->bias,   d->sign};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     }
     free(w->rows);
     free(w->rows_t);
     free(w->head_x);
     free(w->head_v);
+    free(w->head_e);
     memset(w, 0, sizeof *w);
 }
 
@@ -62,15 +62,18 @@ static void fill_encoder(weights *w, const real *theta, int k) {
     const encoder_at *at = &w->sh->enc[k];
     encoder_weights *e = &w->enc[k];
     int H = w->sh->s.hidden, O = w->sh->s.encoder_out, in = at->in;
-    for (int h = 0; h < H; h++)
+    for (int h = 0; h < H; h++) {
+        const real *row = theta + at->weight1 + (size_t)h * at->columns;
         for (int side = 0; side < 2; side++) {
-            const real *from = theta + at->weight1 + ((size_t)h * 2 + side) * in;
+            const real *from = row + side * in;
             int col = side * w->H + h;
             real *to = packed_at(e->first, in, 0, col);
             for (int c = 0; c < in; c++) to[(size_t)c * PANEL] = from[c];
             if (e->first_t)
                 for (int c = 0; c < in; c++) *packed_at(e->first_t, 2 * w->H, col, c) = from[c];
         }
+        for (int r = 0; r < at->columns - 2 * in; r++) e->related[(size_t)r * w->H + h] = row[2 * in + r];
+    }
     memcpy(e->bias1, theta + at->bias1, (size_t)H * sizeof(real));
     for (int o = 0; o < O; o++) {
         for (int h = 0; h < H; h++) e->second[(size_t)h * w->O + o] = theta[at->weight2 + (size_t)o * H + h];
@@ -82,7 +85,7 @@ static void fill_encoder(weights *w, const real *theta, int k) {
 static void fill_decoder(weights *w, const real *theta, int m) {
     const decoder_at *at = &w->sh->dec[m];
     decoder_weights *d = &w->dec[m];
-    int C = w->sh->s.decoder_out, D = w->sh->D, P = w->C;
+    int C = w->sh->s.decoder_out, D = w->sh->D, P = w->C, E = w->E;
     for (int c = 0; c < C; c++) {
         const real *from = theta + at->weight + (size_t)c * at->in * 3; /* [in, 3] */
         for (int side = 0; side < 2; side++)
@@ -94,14 +97,20 @@ static void fill_decoder(weights *w, const real *theta, int m) {
                 if (w->rows_t)
                     for (int x = 0; x < D; x++) *packed_at(w->rows_t, w->Q, col, x) = f[(size_t)x * 3];
             }
+        for (int e = 0; e < w->sh->s.relations; e++)
+            for (int l = 0; l < 3; l++) {
+                real f = from[((size_t)2 * D + e) * 3 + (2 - l)];
+                d->v[((size_t)l * P + e) * P + c] = f;
+                if (d->v_t) d->v_t[((size_t)l * P + c) * P + e] = f;
+            }
         for (int b = 0; b < m; b++)
             for (int e = 0; e < C; e++)
                 for (int l = 0; l < 3; l++) {
-                    const real *f = from + ((size_t)2 * D + (size_t)2 * C * b + e) * 3 + (2 - l);
-                    d->v[(((size_t)b * 3 + l) * P + e) * P + c] = *f;
+                    const real *f = from + ((size_t)w->sh->base + (size_t)2 * C * b + e) * 3 + (2 - l);
+                    d->v[(((size_t)(E + b) * 3 + l) * P + e) * P + c] = *f;
                     real p = f[(size_t)C * 3];
                     d->p[((size_t)l * m * P + (size_t)b * P + e) * P + c] = p;
-                    if (d->v_t) d->v_t[(((size_t)b * 3 + l) * P + c) * P + e] = *f;
+                    if (d->v_t) d->v_t[(((size_t)(E + b) * 3 + l) * P + c) * P + e] = *f;
                     if (d->p_t) d->p_t[((size_t)l * P + c) * m * P + (size_t)b * P + e] = p;
                 }
         d->bias[c] = theta[at->bias + c];
@@ -119,13 +128,14 @@ void weights_fill(weights *w, const real *theta, int task) {
         const real *head = theta + w->sh->head_weight;
         memcpy(w->head_x, head, (size_t)w->sh->D * sizeof(real));
         for (int m = 0; m < N; m++)
-            memcpy(w->head_v + (size_t)m * w->C, head + 2 * w->sh->D + 2 * C * m, (size_t)C * sizeof(real));
+            memcpy(w->head_v + (size_t)m * w->C, head + w->sh->base + 2 * C * m, (size_t)C * sizeof(real));
+        memcpy(w->head_e, head + 2 * w->sh->D, (size_t)w->sh->s.relations * sizeof(real));
     }
 }
 
 bool norm_new(norm *b, int width) {
-    return allocate(&b->mean, (size_t)width) && allocate(&b->inv, (size_t)width) &&
-           allocate(&b->g, (size_t)width) && allocate(&b->e, (size_t)width);
+    return real_new(&b->mean, (size_t)width) && real_new(&b->inv, (size_t)width) &&
+           real_new(&b->g, (size_t)width) && real_new(&b->e, (size_t)width);
 }
 
 void norm_free(norm *b) {
@@ -158,12 +168,13 @@ void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf
         }
 }
 
-void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *bias) {
+void fold_conv(const decoder_weights *d, const norm *earlier, int E, int m, int C, real *wf, real *bias) {
     for (int c = 0; c < 3 * C; c++) bias[c] = d->bias[c % C];
+    memcpy(wf, d->v, 3 * (size_t)(E * C * C) * sizeof *wf); /* relations have no norm */
     for (int b = 0; b < m; b++)
         for (int l = 0; l < 3; l++)
             for (int e = 0; e < C; e++) {
-                size_t at = (((size_t)b * 3 + l) * C + e) * C;
+                size_t at = (((size_t)(E + b) * 3 + l) * C + e) * C;
                 real g = earlier[b].g[e], shift = earlier[b].e[e];
                 for (int c = 0; c < C; c++) {
                     real w = d->v[at + c];

@@ -1,16 +1,24 @@
-/* The parameters in the form that the CPU kernels want: transposed, split into the parts that see x_i, x_j,
- * x', y', earlier v and p, padded to LANES, packed into panels. Remade from the one block at each step. */
+/* Prepares the parameters for the CPU kernels, anew at each step: transposed, split into the parts that
+ * multiply x_i, x_j, x', y', earlier v and p, padded to LANES, packed into panels. Also folds norms into
+ * weights. */
 #ifndef KERNELS_WEIGHTS_H
 #define KERNELS_WEIGHTS_H
 
 #include <stdbool.h>
 
+#include "engine/base/memory.h"
 #include "engine/kernels/kernels.h"
 #include "engine/model/shape.h"
+
+/* Room for `count` numbers; false when memory is short. */
+static inline bool real_new(real **p, size_t count) {
+    return (*p = array_new(count, sizeof **p)) != NULL;
+}
 
 typedef struct encoder_weights {
     real *first;   /* packed [d_k, 2H]: columns 0..H-1 see x_i, H..2H-1 x_j */
     real *first_t; /* packed [2H, d_k padded]: the same, transposed, for the backward pass */
+    real *related; /* [2R, H]: what e_ij and e_ji give; NULL without relations */
     real *bias1;   /* [2H]: the second half is zero */
     real *second;  /* [H, O] */
     real *bias2;   /* [O] */
@@ -18,8 +26,8 @@ typedef struct encoder_weights {
 } encoder_weights;
 
 typedef struct decoder_weights {
-    real *v;    /* [m earlier blocks, 3 lags, C in, C out] */
-    real *v_t;  /* [m, 3, C out, C in] */
+    real *v;    /* [planes, 3 lags, C in, C out]: the relations' plane, if any, and m earlier blocks */
+    real *v_t;  /* [planes, 3, C out, C in] */
     real *p;    /* [3 lags, m*C in, C out] */
     real *p_t;  /* [3 lags, C out, m*C in] */
     real *bias; /* [C] */
@@ -29,6 +37,7 @@ typedef struct decoder_weights {
 typedef struct weights {
     const shape *sh;
     int H, O, C, D; /* padded */
+    int E;          /* 1: there are relations, and the decoder's blocks see a plane of them first; 0: none */
     int Q;          /* 6*C*N: for each block x' by lags 0, 1, 2, then y' by lags 0, 1, 2 */
     encoder_weights enc[MAX_BLOCKS];
     decoder_weights dec[MAX_BLOCKS];
@@ -36,6 +45,7 @@ typedef struct weights {
     real *rows_t; /* packed [Q, D padded] */
     real *head_x; /* [D padded] */
     real *head_v; /* [N, C] */
+    real *head_e; /* [C]: of the relations' plane */
     int tasks;    /* weights_fill comes in so many independent tasks */
 } weights;
 
@@ -65,13 +75,13 @@ typedef struct norm {
 
 bool norm_new(norm *b, int width);
 void norm_free(norm *b);
-/* From given statistics, laid out as those in theta are: [sh->total - sh->trained]. */
+/* Fills in a norm from given statistics, laid out as in theta: [sh->total - sh->trained]. */
 void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width);
 
 /* w [H, O] and b [O] with the norm before them folded in: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
 void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf, real *bf, real *wf_t);
-/* Block m: v weights with the earlier norms folded in, and the steps' bias at t = 0, 1 and from 2 on: [3, C].
- */
-void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *bias);
+/* Block m: v weights with the norms of the earlier blocks folded in, and the steps' bias at t = 0, 1 and from
+ * 2 on: [3, C]. */
+void fold_conv(const decoder_weights *d, const norm *earlier, int E, int m, int C, real *wf, real *bias);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a net may be made of. A new preset is an entry here; a new pool an entry here, one in ordernet.h, and
- * its kernels. */
+/* Lists the pools and presets of a net by name. A new preset is an entry here; a new pool an entry here, one
+ * in ordernet.h, and its kernels. */
 #include <string.h>
 
 #include "engine/base/arguments.h"

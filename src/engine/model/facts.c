@@ -1,10 +1,13 @@
-/* What a caller may know of a model. */
+/* Returns facts about a model for the public API: its training record, checksum, kind, the ranker's weights,
+ * and its tensors one by one. */
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/model/model.h"
+#include "ordernet_io.h"
+#include "ordernet_train.h"
 
 const char *onet_model_record_at(const onet_model *m, size_t i, const char **key) {
     if (!m || i >= m->records) return NULL;

@@ -1,4 +1,4 @@
-/* Parameters and batches by formula, for golden files and benchmarks. */
+/* Makes parameters and batches by formula, for golden files and benchmarks (generated.h). */
 #include "engine/model/generated.h"
 
 #include <math.h>
@@ -67,5 +67,13 @@ void generated_batch(uint64_t seed, int step, int B, int n, int d, float *x, int
             order[i] = order[j];
             order[j] = keep;
         }
+    }
+}
+
+void generated_pairs(uint64_t seed, int step, int B, int n, int R, float *e) {
+    size_t numbers = (size_t)B * (size_t)n * (size_t)n * (size_t)R, pair = (size_t)R, items = (size_t)n;
+    for (size_t i = 0; i < numbers; i++) {
+        bool itself = i / pair % items == i / pair / items % items;
+        e[i] = itself ? 0 : (float)(2 * generated_uniform(seed, ((uint64_t)1 << 33) + (uint64_t)step, i) - 1);
     }
 }

@@ -1,4 +1,4 @@
-/* Parameters and batches made by a formula, the same in C and in reference/generated.py: golden files then
+/* Makes parameters and batches by a formula, the same in C and in reference/generated.py: golden files then
  * need not hold weights, and the benchmark can show that two programs compute the same loss. Not for
  * training. */
 #ifndef MODEL_GENERATED_H
@@ -10,6 +10,9 @@
 
 /* A 64-bit number for (seed, stream, element): splitmix64's finaliser, three times. */
 uint64_t generated_u64(uint64_t seed, uint64_t stream, uint64_t element);
+
+/* Relations of a batch: e [B, n, n, R], 0 from an item to itself. */
+void generated_pairs(uint64_t seed, int step, int B, int n, int R, float *e);
 
 /* Its top 53 bits as a number in [0, 1). */
 double generated_uniform(uint64_t seed, uint64_t stream, uint64_t element);

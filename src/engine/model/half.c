@@ -1,6 +1,6 @@
-/* Weights in half precision: the weight matrices, which hold 99% of the parameters, take two bytes per number
- * in files. Biases, norms and their statistics, the start vector and the standardisation stay float: they are
- * few, and a variance can lie far outside of what half precision holds. */
+/* Rounds a model's weights to half precision: the weight matrices, which hold 99% of the parameters, take two
+ * bytes per number in files. Biases, norms and their statistics, the start vector and the standardisation
+ * stay float: they are few, and a variance can lie far outside the range of half precision. */
 #include "engine/base/half.h"
 
 #include <math.h>

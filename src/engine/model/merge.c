@@ -1,5 +1,5 @@
-/* One network from several: theirs side by side, block by block, with zeros between them, so that its logits
- * are the mean of their logits. Everything that runs a model runs it. */
+/* Merges several networks into one: puts theirs side by side, block by block, with zeros between them, so
+ * that its logits are the mean of their logits. Everything that runs a model runs it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/data/columns.h"
 #include "engine/model/model.h"
+#include "engine/model/settings.h"
 
 /* A part of the merged network, and which of its channels the part's first ones are. */
 typedef struct part {
@@ -20,19 +21,12 @@ typedef struct part {
 
 static onet_status check_settings(const onet_settings *a, const onet_settings *b, int number,
                                   onet_error *err) {
-    const struct {
-        const char *what;
-        int a, b;
-    } same[] = {{"features per item", a->width, b->width},
-                {"encoder blocks", a->encoder_blocks, b->encoder_blocks},
-                {"decoder blocks", a->decoder_blocks, b->decoder_blocks}};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (same[i].a != same[i].b)
-            return fail(err, ONET_BAD, "model 1 has %d %s and model %d has %d; they must be equal", same[i].a,
-                        same[i].what, number, same[i].b);
-    if (a->pool != b->pool || a->relative != b->relative)
-        return fail(err, ONET_BAD, "model 1 and model %d differ in %s; it must be equal", number,
-                    a->pool != b->pool ? "their pool" : "features relative to the set");
+    for (const setting *k = settings_list; k < settings_list + SETTINGS; k++) {
+        char one[16], other[16];
+        if (k->in_parts && *setting_of(a, k) != *setting_of(b, k))
+            return fail(err, ONET_BAD, "%s is %s in model 1 and %s in model %d; they must be equal", k->what,
+                        setting_text(a, k, one), setting_text(b, k, other), number);
+    }
     return ONET_OK;
 }
 
@@ -52,7 +46,7 @@ static bool same_missing(const onet_columns *a, const onet_columns *b) {
 
 static onet_status check(const onet_model *a, const onet_model *b, int number, onet_error *err) {
     onet_status status = check_settings(&a->sh.s, &b->sh.s, number, err);
-    size_t width = (size_t)a->sh.s.width;
+    size_t width = model_inputs(a);
     int feature;
     if (status) return status;
     if (memcmp(a->mean, b->mean, width * sizeof *a->mean) ||
@@ -81,7 +75,7 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
 
 /* ---- where a part's channels stand ---- */
 
-/* Of column c of an item's features after some encoder blocks. */
+/* The merged channel of column c of an item's features after some encoder blocks. */
 static int feature_at(const part *p, int c) {
     int inputs = p->one->sh.inputs, O = p->one->sh.s.encoder_out;
     if (c < inputs) return c;
@@ -89,13 +83,15 @@ static int feature_at(const part *p, int c) {
     return inputs + c / O * p->all->sh.s.encoder_out + p->O + c % O;
 }
 
-/* Of column c of what a decoder block, or the head, sees: x', y', then v and its pool of each block before.
- */
+/* The merged channel of column c of a decoder block's, or the head's, input: x', y', then v and its pool of
+ * each block before. */
 static int channel_at(const part *p, int c) {
     int D = p->one->sh.D, C = p->one->sh.s.decoder_out;
     if (c < 2 * D) return c / D * p->all->sh.D + feature_at(p, c % D);
     c -= 2 * D;
-    return 2 * p->all->sh.D + c / C * p->all->sh.s.decoder_out + p->C + c % C;
+    if (c < p->one->sh.s.relations) return 2 * p->all->sh.D + c;
+    c -= p->one->sh.s.relations;
+    return p->all->sh.base + c / C * p->all->sh.s.decoder_out + p->C + c % C;
 }
 
 /* The first channel of the first encoder block that belongs to no part. It is 0 for all items and 1 in the
@@ -134,12 +130,14 @@ static void put_encoder(const part *p, int k) {
     const shape *one = &p->one->sh, *all = &p->all->sh;
     const encoder_at *from = &one->enc[k], *to = &all->enc[k];
     int H = one->s.hidden, O = one->s.encoder_out;
-    for (int h = 0; h < H; h++)
+    for (int h = 0; h < H; h++) {
+        float *row = p->all->theta + to->weight1 + (size_t)(p->H + h) * (size_t)to->columns;
+        const float *own = p->one->theta + from->weight1 + (size_t)h * (size_t)from->columns;
         for (int side = 0; side < 2; side++)
             for (int c = 0; c < from->in; c++)
-                p->all->theta[to->weight1 + (size_t)((p->H + h) * 2 + side) * (size_t)to->in +
-                              (size_t)feature_at(p, c)] =
-                    p->one->theta[from->weight1 + (size_t)(h * 2 + side) * (size_t)from->in + (size_t)c];
+                row[side * to->in + feature_at(p, c)] = own[side * from->in + c];
+        for (int r = 0; r < 2 * one->s.relations; r++) row[2 * to->in + r] = own[2 * from->in + r];
+    }
     for (int o = 0; o < O; o++)
         put_vector(p, to->weight2 + (size_t)(p->O + o) * (size_t)all->s.hidden,
                    from->weight2 + (size_t)o * (size_t)H, H, p->H);
@@ -184,7 +182,9 @@ static void put_part(const part *p) {
 }
 
 static onet_status take_inputs(onet_model *to, const onet_model *from, onet_error *err) {
-    size_t width = (size_t)from->sh.s.width;
+    size_t width = model_inputs(from);
+    if (from->relations && !(to->relations = strdup(from->relations)))
+        return fail_memory(err, "the relations");
     memcpy(to->mean, from->mean, width * sizeof *to->mean);
     memcpy(to->scale, from->scale, width * sizeof *to->scale);
     to->sized = from->sized;

@@ -1,4 +1,4 @@
-/* Makes and frees a model, and keeps its training record; the accessors of the public API. */
+/* Creates and frees a model, and keeps its training record; implements some accessors of the public API. */
 #include "engine/model/model.h"
 
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/utf8.h"
+#include "ordernet_io.h"
+#include "ordernet_train.h"
 
 onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err) {
     *model = NULL;
@@ -16,15 +18,15 @@ onet_status model_new(onet_model **model, const onet_settings *settings, onet_er
     if (!status) {
         m->theta = array_new(m->sh.total, sizeof *m->theta);
         m->slope = array_new(m->sh.total - m->sh.trained, sizeof *m->slope);
-        m->mean = array_new((size_t)settings->width, sizeof *m->mean);
-        m->scale = array_new((size_t)settings->width, sizeof *m->scale);
+        m->mean = array_new(model_inputs(m), sizeof *m->mean);
+        m->scale = array_new(model_inputs(m), sizeof *m->scale);
         if (!m->theta || !m->slope || !m->mean || !m->scale) status = fail_memory(err, "a model");
     }
     if (status) {
         onet_model_free(m);
         return status;
     }
-    for (int i = 0; i < settings->width; i++) m->scale[i] = 1;
+    for (size_t i = 0; i < model_inputs(m); i++) m->scale[i] = 1;
     *model = m;
     return ONET_OK;
 }
@@ -45,6 +47,7 @@ void onet_model_free(onet_model *m) {
     words_free(m->words);
     onet_columns_free(m->columns);
     scaling_free(m->scaling);
+    free(m->relations);
     free(m);
 }
 
@@ -109,6 +112,10 @@ int onet_model_feature(const onet_model *m, int j, onet_feature *feature) {
 
 const onet_columns *onet_model_columns(const onet_model *m) {
     return m ? m->columns : NULL;
+}
+
+const char *onet_model_relations(const onet_model *m) {
+    return m ? m->relations : NULL;
 }
 
 const onet_words *onet_model_words(const onet_model *m) {

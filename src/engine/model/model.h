@@ -1,4 +1,4 @@
-/* A model in memory: the net's parameters and all that turns a user's items into its input. */
+/* Defines a model in memory: the net's parameters, and all that turns a user's items into its input. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -24,10 +24,11 @@ struct onet_model {
     float *row_size;       /* [rows], ascending */
     float *row;            /* [rows][sh.total - sh.trained] */
     bool half;             /* files have the weight matrices in half precision (half.c) */
-    float *mean, *scale;   /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
+    float *mean, *scale;   /* [width + R]: the net sees (x - mean) * scale; 0 and 1: standardisation is off */
     onet_words *words;     /* NULL when items are numbers; owned by the model */
     onet_columns *columns; /* of the data that it was trained on; NULL: not known. Owned by the model */
     scaling *scaling;      /* of the features, before mean and scale; NULL: they are as in the sets */
+    char *relations;       /* names, one per line; NULL: they have none */
     record_entry *record;  /* [records]: the training record, in the order in which it was set */
     size_t records, record_room;
 };
@@ -50,14 +51,22 @@ bool model_make_rows(onet_model *model, size_t rows);
 /* The statistics of the norms for sets of n items: [sh.total - sh.trained]. */
 void model_statistics(const onet_model *model, int n, float *statistics);
 
-/* Does the file have this tensor in half precision? Only where that loses nothing: where all its numbers were
- * rounded. */
+/* Whether the file has this tensor in half precision: only if all its numbers were rounded, so that nothing
+ * is lost. */
 bool model_tensor_is_half(const onet_model *model, const tensor *t);
 
 /* Features of an item in the sets that it orders; sh.s.width are those for the net. */
 static inline int model_width(const onet_model *m) {
     return m->scaling ? m->scaling->width : m->sh.s.width;
 }
+
+/* Numbers in mean and scale. */
+static inline size_t model_inputs(const onet_model *m) {
+    return (size_t)(m->sh.s.width + m->sh.s.relations);
+}
+
+/* Whether sets have the relations that the model was trained on. */
+onet_status model_check_relations(const onet_model *model, const onet_sets *sets, onet_error *err);
 
 /* Sets or replaces a pair of the training record; both are copied. */
 onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);

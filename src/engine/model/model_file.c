@@ -1,7 +1,7 @@
-/* The model file: safetensors with every tensor of the shape by name, input.mean and input.scale, the
- * vocabulary of a model of words, and in __metadata__ the settings, the training record and a checksum. Each
- * tensor of numbers may be F32, F16 or BF16; this program writes F32, and F16 for weights in half precision.
- */
+/* Reads and writes the model file: safetensors with every tensor of the net by name, input.mean and
+ * input.scale, the vocabulary of a model of words, and in __metadata__ the settings, the training record and
+ * a checksum. Each tensor of numbers may be F32, F16 or BF16; this program writes F32, and F16 for weights in
+ * half precision. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,29 +18,17 @@
 #include "engine/data/safetensors.h"
 #include "engine/data/words_file.h"
 #include "engine/model/model.h"
+#include "engine/model/settings.h"
 
-static const struct {
-    const char *key;
-    size_t place; /* of an int in onet_settings */
-} numbers[] = {
-    {"settings.width", offsetof(onet_settings, width)},
-    {"settings.encoder_blocks", offsetof(onet_settings, encoder_blocks)},
-    {"settings.hidden", offsetof(onet_settings, hidden)},
-    {"settings.encoder_out", offsetof(onet_settings, encoder_out)},
-    {"settings.decoder_blocks", offsetof(onet_settings, decoder_blocks)},
-    {"settings.decoder_out", offsetof(onet_settings, decoder_out)},
-};
-enum { NUMBERS = sizeof numbers / sizeof *numbers, MAX_PAIRS = 10000 };
+enum { MAX_PAIRS = 10000 };
+
+static const char prefix[] = "settings."; /* of their keys in the metadata */
 
 /* Bytes that a compressed model may unpack to: the largest vocabulary with wide vectors fits. */
-#define MAX_MODEL ((size_t)4 << 30)
+#define MAX_MODEL ((size_t)(UINT64_C(1) << (SIZE_MAX > UINT32_MAX ? 32 : 30)))
 
 /* The largest size of sets that may have statistics of its own: up to here floats hold every whole number. */
 #define MAX_ROW_SIZE 16777216
-
-static int *number_at(const onet_settings *s, int i) {
-    return (int *)((char *)s + numbers[i].place);
-}
 
 /* ---- Checksum ---------------------------------------------------------------------------------------- */
 
@@ -80,17 +68,25 @@ static void sum_columns(sha256 *sum, const onet_columns *c) {
     if (c->flag) sha256_add(sum, c->flag, (size_t)c->width);
 }
 
+/* Numbers that every file has, then names, then what is set of those that came later. */
+static void sum_settings(sha256 *sum, const onet_settings *s) {
+    char text[16];
+    for (int names = 0; names < 2; names++)
+        for (const setting *k = settings_list; k < settings_list + SETTINGS; k++)
+            if (!k->version && !k->choices == !names) sum_text(sum, setting_text(s, k, text));
+    for (const setting *k = settings_list; k < settings_list + SETTINGS; k++) {
+        if (!k->version || !*setting_of(s, k)) continue;
+        sum_text(sum, k->key);
+        if (!k->flag) sum_text(sum, setting_text(s, k, text));
+    }
+}
+
 void model_checksum(const onet_model *m, char hex[65]) {
     sha256 sum;
     sha256_start(&sum);
-    for (int i = 0; i < NUMBERS; i++) {
-        char value[16];
-        snprintf(value, sizeof value, "%d", *number_at(&m->sh.s, i));
-        sum_text(&sum, value);
-    }
-    sum_text(&sum, choice_name(onet_pools(), m->sh.s.pool));
-    if (m->sh.s.relative) sum_text(&sum, "relative");
-    size_t width = (size_t)m->sh.s.width;
+    sum_settings(&sum, &m->sh.s);
+    if (m->sh.s.relations) sum_text(&sum, m->relations ? m->relations : "");
+    size_t width = model_inputs(m);
     sha256_add(&sum, m->theta, m->sh.total * sizeof *m->theta);
     sha256_add(&sum, m->mean, width * sizeof *m->mean);
     sha256_add(&sum, m->scale, width * sizeof *m->scale);
@@ -111,11 +107,15 @@ void model_checksum(const onet_model *m, char hex[65]) {
 
 /* ---- Saving ------------------------------------------------------------------------------------------ */
 
+/* The first format_version with statistics of sizes of their own, and with scales of features; settings.c
+ * has those of the settings. */
+enum { WITH_ROWS = 2, WITH_SCALING = 3 };
+
 /* Metadata: the pairs and the few texts that they point to. */
 typedef struct pairs {
     st_pair *pair; /* [count] */
     size_t count;
-    char number[NUMBERS][16], sum[65];
+    char key[SETTINGS][40], value[SETTINGS][16], version[12], sum[65];
     char **keys; /* [records]: "record.KEY" */
 } pairs;
 
@@ -127,20 +127,23 @@ static void pairs_free(pairs *p, size_t records) {
 
 static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tensors *columns,
                               onet_error *err) {
-    p->pair = array_new(NUMBERS + 8 + m->records, sizeof *p->pair);
+    p->pair = array_new(SETTINGS + 10 + m->records, sizeof *p->pair);
     p->keys = array_new(m->records, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
-    /* Programs that do not know what a file has must refuse it: settings.relative and norm.sizes came with
-     * format_version 2, scaling with 3. */
-    bool third = m->scaling, second = third || m->sh.s.relative || m->rows;
-    p->pair[p->count++] = (st_pair){"format_version", third ? "3" : second ? "2" : "1"};
-    for (int i = 0; i < NUMBERS; i++) {
-        snprintf(p->number[i], sizeof p->number[i], "%d", *number_at(&m->sh.s, i));
-        p->pair[p->count++] = (st_pair){numbers[i].key, p->number[i]};
+    /* Programs that do not know what a file has must refuse it. */
+    int version = m->scaling ? WITH_SCALING : m->rows ? WITH_ROWS : 1;
+    for (const setting *k = settings_list; k < settings_list + SETTINGS; k++)
+        if (*setting_of(&m->sh.s, k) && k->version > version) version = k->version;
+    snprintf(p->version, sizeof p->version, "%d", version);
+    p->pair[p->count++] = (st_pair){"format_version", p->version};
+    for (int i = 0; i < SETTINGS; i++) {
+        const setting *k = &settings_list[i];
+        if (k->version > version) continue;
+        snprintf(p->key[i], sizeof p->key[i], "%s%s", prefix, k->key);
+        p->pair[p->count++] = (st_pair){p->key[i], setting_text(&m->sh.s, k, p->value[i])};
     }
-    p->pair[p->count++] = (st_pair){"settings.pool", choice_name(onet_pools(), m->sh.s.pool)};
-    if (second) p->pair[p->count++] = (st_pair){"settings.relative", m->sh.s.relative ? "1" : "0"};
+    if (m->relations) p->pair[p->count++] = (st_pair){"relations.names", m->relations};
     for (size_t i = 0; i < columns->pairs; i++) p->pair[p->count++] = columns->pair[i];
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
@@ -160,8 +163,7 @@ static st_tensor float_tensor(const tensor *t, const float *data) {
     return f;
 }
 
-/* The tensors that the file has in half precision: [sh.total] numbers at their offsets, NULL: there are none.
- */
+/* The tensors that the file has in half precision: [sh.total] numbers at their offsets; NULL: none. */
 static onet_status halves_make(uint16_t **halves, const onet_model *m, onet_error *err) {
     *halves = NULL;
     if (!m->half) return ONET_OK;
@@ -218,10 +220,10 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                                 name, (double)x[i], (double)size);
         }
     }
-    for (int i = 0; i < sh->s.width; i++)
+    for (size_t i = 0; i < model_inputs(m); i++)
         if (!isfinite(m->mean[i]) || !isfinite(m->scale[i]))
             return fail(err, bad,
-                        "%s: input.mean or input.scale of feature %d is not a finite number; train the "
+                        "%s: input.mean or input.scale of feature %zu is not a finite number; train the "
                         "model again or use an earlier one",
                         name, i);
     return ONET_OK;
@@ -236,7 +238,7 @@ typedef struct place {
 
 static onet_status save(const onet_model *m, place to, onet_error *err) {
     const shape *sh = &m->sh;
-    size_t count = 0, width = (size_t)sh->s.width;
+    size_t count = 0, width = model_inputs(m);
     pairs p = {0};
     words_tensors w = {0};
     columns_tensors c = {0};
@@ -329,9 +331,16 @@ void onet_bytes_free(void *bytes) {
 
 /* ---- Loading ----------------------------------------------------------------------------------------- */
 
-static onet_status read_number(const safetensors *file, const char *key, int *to, onet_error *err) {
+static onet_status read_setting(const safetensors *file, const setting *k, int *to, onet_error *err) {
+    char key[40], *end = NULL;
+    snprintf(key, sizeof key, "%s%s", prefix, k->key);
     const char *text = safetensors_metadata(file, key);
-    char *end = NULL;
+    if (k->choices) {
+        const onet_choice *found = text ? choice_named(k->choices(), text, strlen(text)) : NULL;
+        if (!found) return safetensors_newer(file, key, text, err);
+        *to = found->value;
+        return ONET_OK;
+    }
     errno = 0;
     long value = text ? strtol(text, &end, 10) : -1;
     if (!text || end == text || *end || errno || value < 0 || value > INT32_MAX)
@@ -344,21 +353,26 @@ static onet_status read_number(const safetensors *file, const char *key, int *to
 
 /* A setting that this version does not know changes the net, whatever the format_version says. */
 static onet_status check_known(const safetensors *file, onet_error *err) {
-    static const char prefix[] = "settings.";
     for (size_t i = 0; i < file->pairs; i++) {
         const char *key = file->metadata[i].key;
-        bool known = strncmp(key, prefix, sizeof prefix - 1) || !strcmp(key, "settings.pool") ||
-                     !strcmp(key, "settings.relative");
-        for (int k = 0; k < NUMBERS && !known; k++) known = !strcmp(key, numbers[k].key);
+        bool known = strncmp(key, prefix, sizeof prefix - 1) != 0;
+        for (int k = 0; k < SETTINGS && !known; k++)
+            known = !strcmp(key + sizeof prefix - 1, settings_list[k].key);
         if (!known) return safetensors_newer(file, key, file->metadata[i].value, err);
     }
     return ONET_OK;
 }
 
+static char newest_version(void) {
+    int version = WITH_SCALING;
+    for (const setting *k = settings_list; k < settings_list + SETTINGS; k++)
+        if (k->version > version) version = k->version;
+    return (char)('0' + version);
+}
+
 static onet_status read_settings(const safetensors *file, onet_settings *s, onet_error *err) {
     const char *name = safetensors_name(file), *format = safetensors_metadata(file, "format"),
-               *version = safetensors_metadata(file, "format_version"),
-               *pool = safetensors_metadata(file, "settings.pool");
+               *version = safetensors_metadata(file, "format_version");
     if (format && !strcmp(format, "ordernet-checkpoint"))
         return fail_field(
             err, ONET_BAD, "onet_train_options.resume",
@@ -368,25 +382,19 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
                     "%s is not an OrderNet model (its metadata has no \"format\": \"ordernet\"); "
                     "name a file that training made",
                     name);
-    if (!version || (strcmp(version, "1") && strcmp(version, "2") && strcmp(version, "3")))
+    if (!version || strlen(version) != 1 || version[0] < '1' || version[0] > newest_version())
         return safetensors_newer(file, "format_version", version, err);
     onet_status status = check_known(file, err);
-    for (int i = 0; i < NUMBERS && !status; i++)
-        status = read_number(file, numbers[i].key, number_at(s, i), err);
-    if (!status && strcmp(version, "1") != 0)
-        status = read_number(file, "settings.relative", &s->relative, err);
-    if (status) return status;
-    const onet_choice *found = pool ? choice_named(onet_pools(), pool, strlen(pool)) : NULL;
-    if (!found) return safetensors_newer(file, "settings.pool", pool, err);
-    s->pool = (onet_pool)found->value;
-    return ONET_OK;
+    for (const setting *k = settings_list; k < settings_list + SETTINGS && !status; k++)
+        if (k->version <= version[0] - '0') status = read_setting(file, k, setting_of(s, k), err);
+    return status;
 }
 
 /* Checks that all tensors are there before memory is allocated for any: the file must be as long as
  * they are. */
 static onet_status check_tensors(const safetensors *file, const shape *sh, onet_error *err) {
     const st_tensor *found;
-    size_t width = (size_t)sh->s.width;
+    size_t width = (size_t)(sh->s.width + sh->s.relations);
     onet_status status;
     for (int k = 0; k < sh->tensors; k++) {
         st_tensor meant = float_tensor(&sh->tensor[k], NULL);
@@ -461,6 +469,8 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         (status = safetensors_load_floats(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
         (status = safetensors_load_floats(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;
+    const char *relations = sh->s.relations ? safetensors_metadata(file, "relations.names") : NULL;
+    if (relations && !(m->relations = strdup(relations))) return fail_memory(err, "a model");
     if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors"))
         return (status = scaling_read(&m->scaling, file, sh->s.width, err))
                    ? status
@@ -472,7 +482,7 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
     if ((status = words_file_read(&m->words, file, err))) return status;
     if (m->words->width != sh->s.width)
         return fail(err, ONET_BAD,
-                    "%s: words.vectors has %d numbers a word where the net takes %d; make the "
+                    "%s: words.vectors has %d numbers per word where the net takes %d; make the "
                     "file again",
                     safetensors_name(file), m->words->width, sh->s.width);
     return ONET_OK;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/base/choice.h"
 #include "engine/base/error.h"
+#include "engine/model/settings.h"
 
 /* Appends a tensor; trained ones are laid out in a first pass, running statistics in a second. */
 static size_t add(shape *sh, bool trained, size_t *at, int dims, int a, int b, int c, const char *format, ...)
@@ -29,47 +29,26 @@ static size_t add(shape *sh, bool trained, size_t *at, int dims, int a, int b, i
     return t->offset;
 }
 
-static onet_status check(int value, int low, int high, const char *field, const char *name, onet_error *err) {
-    if (value >= low && value <= high) return ONET_OK;
-    return fail_field(err, ONET_USAGE, field, "%s is %d: it must be from %d to %d", name, value, low, high);
-}
-
 bool tensor_is_variance(const tensor *t) {
     const char *suffix = strrchr(t->name, '.');
     return suffix && !strcmp(suffix, ".running_var");
 }
 
 onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
-    onet_status status;
-    if ((status =
-             check(s->width, 1, MAX_WIDTH, "onet_settings.width", "the number of features an item", err)) ||
-        (status = check(s->encoder_blocks, 0, MAX_BLOCKS, "onet_settings.encoder_blocks",
-                        "the number of encoder blocks", err)) ||
-        (status = check(s->hidden, 1, 8192, "onet_settings.hidden", "the encoder's hidden width", err)) ||
-        (status = check(s->encoder_out, 1, 4096, "onet_settings.encoder_out", "the encoder's output width",
-                        err)) ||
-        (status = check(s->decoder_blocks, 0, MAX_BLOCKS, "onet_settings.decoder_blocks",
-                        "the number of decoder blocks", err)) ||
-        (status =
-             check(s->decoder_out, 1, 4096, "onet_settings.decoder_out", "the decoder's output width", err)))
-        return status;
-    if (!choice_of(onet_pools(), s->pool) || s->pool == ONET_POOL_AUTO)
-        return fail_field(err, ONET_USAGE, "onet_settings.pool", "there is no pool %d", (int)s->pool);
-    if ((status = check(s->relative, 0, 1, "onet_settings.relative", "relative", err))) return status;
-    for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
-        if (s->reserved[i])
-            return fail(err, ONET_USAGE, "reserved[%zu] of onet_settings is %d; it must be 0", i,
-                        s->reserved[i]);
+    onet_status status = settings_check(s, err);
+    if (status) return status;
     memset(sh, 0, sizeof *sh);
     sh->s = *s;
-    int H = s->hidden, O = s->encoder_out, C = s->decoder_out;
+    int H = s->hidden, O = s->encoder_out, C = s->decoder_out, R = s->relations;
     sh->inputs = s->relative ? 2 * s->width : s->width;
     sh->D = sh->inputs + s->encoder_blocks * O;
+    sh->base = 2 * sh->D + R;
     size_t at = 0;
     for (int k = 0; k < s->encoder_blocks; k++) {
         encoder_at *e = &sh->enc[k];
         e->in = sh->inputs + k * O;
-        e->weight1 = add(sh, true, &at, 2, H, 2 * e->in, 0, "encoder.%d.conv1.weight", k);
+        e->columns = 2 * e->in + 2 * R;
+        e->weight1 = add(sh, true, &at, 2, H, e->columns, 0, "encoder.%d.conv1.weight", k);
         e->bias1 = add(sh, true, &at, 1, H, 0, 0, "encoder.%d.conv1.bias", k);
         e->norm1.gamma = add(sh, true, &at, 1, H, 0, 0, "encoder.%d.norm1.weight", k);
         e->norm1.beta = add(sh, true, &at, 1, H, 0, 0, "encoder.%d.norm1.bias", k);
@@ -81,13 +60,13 @@ onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
     sh->start = add(sh, true, &at, 1, sh->D, 0, 0, "decoder.start");
     for (int m = 0; m < s->decoder_blocks; m++) {
         decoder_at *b = &sh->dec[m];
-        b->in = 2 * sh->D + 2 * C * m;
+        b->in = sh->base + 2 * C * m;
         b->weight = add(sh, true, &at, 3, C, b->in, 3, "decoder.%d.conv.weight", m);
         b->bias = add(sh, true, &at, 1, C, 0, 0, "decoder.%d.conv.bias", m);
         b->norm.gamma = add(sh, true, &at, 1, C, 0, 0, "decoder.%d.norm.weight", m);
         b->norm.beta = add(sh, true, &at, 1, C, 0, 0, "decoder.%d.norm.bias", m);
     }
-    sh->head_in = 2 * sh->D + 2 * C * s->decoder_blocks;
+    sh->head_in = sh->base + 2 * C * s->decoder_blocks;
     sh->head_weight = add(sh, true, &at, 2, 1, sh->head_in, 0, "head.weight");
     sh->head_bias = add(sh, true, &at, 1, 1, 0, 0, "head.bias");
     sh->trained = at;

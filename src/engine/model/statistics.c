@@ -1,4 +1,5 @@
-/* The norms' statistics for sets of one size. */
+/* Computes the batch norms' statistics of a model for sets of one size: those measured for that size, else
+ * from a line in 1/n, or the same for all sizes where the model has no others. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* libordernet-mpi.so: the world of src/engine/base/world.h on MPI. */
+/* Implements the communication between ranks (src/engine/base/world.h) with MPI; built as libordernet-mpi.so.
+ */
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>

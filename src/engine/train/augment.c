@@ -1,5 +1,5 @@
-/* Draws the sets of an epoch: items dropped, words made unknown, noise on features, wrong items in
- * the order. */
+/* Augments the sets of an epoch: drops items, makes words unknown, adds noise to features, and puts wrong
+ * items in the order that the decoder is given. */
 #include "engine/train/augment.h"
 
 #include <math.h>
@@ -39,6 +39,7 @@ void augment_free(augment *a) {
     if (a->sets.word != a->own->word) free(a->sets.word);
     if (a->sizes.context != a->all->context && a->sizes.context != a->sets.context) free(a->sizes.context);
     if (a->sets.context != a->own->context) free(a->sets.context);
+    if (a->sets.pairs != a->own->pairs) sets_free_pairs(a->sets.pairs);
     free(a->unknown);
     free(a->spread);
     free(a->keep);
@@ -96,6 +97,14 @@ static bool make_room(augment *a) {
             if (!a->sizes.context) return false;
         }
     }
+    if (drop && own->pairs) {
+        size_t pairs = own->pairs->row[items - 1] + sets_size(own, own->count - 1);
+        onet_pairs *p = a->sets.pairs = calloc(1, sizeof *p);
+        if (!p || !(p->row = array_new(items, sizeof *p->row)) ||
+            !(p->value = array_new(pairs, (size_t)own->pairs->width * sizeof *p->value)))
+            return false;
+        p->width = own->pairs->width;
+    }
     if (own->word && (drop || a->o->forget > 0) && !(a->sets.word = array_new(items, sizeof *own->word)))
         return false;
     if (own->items && !(a->sets.items = array_new(items, (size_t)own->width * sizeof *own->items)))
@@ -148,11 +157,10 @@ onet_status augment_relate(augment *a, const float *mean, const float *scale, on
     return ONET_OK;
 }
 
-/* Which places of the order of a set of n items stay, to a->keep; the first `placed` are those of placed
- * items, of which as many as is given back stay. The share that is left out is drawn for the set, so that
- * whole sets are seen as well as much smaller ones. Two placed items at least stay: with fewer there is no
- * order to learn.
- */
+/* Chooses which places of the order of a set of n items are kept, in a->keep; the first `placed` are those of
+ * placed items. Returns how many placed items are kept. The share that is left out is drawn for each set, so
+ * that the net sees whole sets as well as much smaller ones. At least two placed items are kept: with fewer
+ * there is no order to learn. */
 static size_t draw_keep(augment *a, uint64_t epoch, uint64_t number, size_t n, size_t placed) {
     rng r;
     seed_for(&r, a, STREAM_DROP, epoch, number);
@@ -177,12 +185,12 @@ void augment_sizes(augment *a, uint64_t epoch) {
         for (size_t t = placed; t < n; t++) context += a->keep[t];
         a->sizes.start[s + 1] = to + kept + context;
         if (!a->sizes.context) continue;
-        memset(a->sizes.context + to, 0, kept); /* which of the items they are does not matter to a plan */
+        memset(a->sizes.context + to, 0, kept); /* a plan needs only the sizes */
         memset(a->sizes.context + to + kept, 1, context);
     }
 }
 
-/* The order of what stays, and where each item goes. */
+/* The order of the items that are kept, and the new index of each. */
 static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
     size_t from = a->own->start[s], n = sets_size(a->own, s), to = a->sets.start[s];
     const int32_t *order = a->own->order + from;
@@ -200,6 +208,21 @@ static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
     for (size_t t = 0, at = to; t < n; t++)
         if (a->keep[t]) a->sets.order[at++] = a->moved[order[t]];
     a->sets.start[s + 1] = to + (size_t)kept;
+}
+
+/* The relations of the items that are kept. */
+static void drop_pairs(augment *a, size_t s) {
+    size_t from = a->own->start[s], n = sets_size(a->own, s), to = a->sets.start[s];
+    size_t kept = sets_size(&a->sets, s), R = (size_t)a->own->pairs->width;
+    onet_pairs *p = a->sets.pairs;
+    size_t at = to ? p->row[to - 1] + sets_size(&a->sets, s - 1) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (a->moved[i] < 0) continue;
+        const float *e = sets_pairs(a->own, from + i);
+        float *out = p->value + (p->row[to + (size_t)a->moved[i]] = at + (size_t)a->moved[i] * kept) * R;
+        for (size_t j = 0; j < n; j++)
+            if (a->moved[j] >= 0) memcpy(out + (size_t)a->moved[j] * R, e + j * R, R * sizeof *out);
+    }
 }
 
 /* Places other items than the right one at some steps of a set of the epoch. */
@@ -270,6 +293,7 @@ void augment_draw(augment *a, uint64_t epoch, bool whole) {
     bool drop = a->o->drop > 0;
     for (size_t s = 0; s < a->own->count; s++) {
         if (drop) drop_items(a, epoch, s, whole);
+        if (drop && a->own->pairs) drop_pairs(a, s);
         if (a->own->word)
             forget_words(a, epoch, s);
         else

@@ -1,7 +1,7 @@
-/* The sets of an epoch. Words are taken for unknown, items are left out, noise is added to features and
- * orders stray, all drawn anew in each epoch, so that the net cannot learn the sets by heart. A draw follows
- * from the seed, the epoch and the number of the set alone: it is the same for any number of threads or
- * ranks, and after a resume. */
+/* Augments the training sets against overfitting: words become unknown, items are dropped, noise is added to
+ * features, and the order given to the decoder has wrong items, all drawn anew in each epoch. A draw depends
+ * on the seed, the epoch and the number of the set alone: it is the same for any number of threads or ranks,
+ * and after a resume. */
 #ifndef TRAIN_AUGMENT_H
 #define TRAIN_AUGMENT_H
 
@@ -13,32 +13,32 @@ typedef struct augment {
     const onet_train_options *o;
     const onet_sets *all, *own; /* as given: all sets, and those of this rank */
     uint64_t first, stride;     /* set s of `own` is number first + s*stride of all sets */
-    int32_t *unknown;           /* [words]: the row that stands for a word when it is not known */
+    int32_t *unknown;           /* [words]: the row that replaces a forgotten word */
     int32_t unk;                /* the row of <unk>; -1 when there is none */
     float *spread;              /* [width]: deviation of each feature; 0: it gets no noise */
     uint8_t *keep;              /* [largest set]: by the place in the order */
-    int32_t *moved;             /* [largest set]: an item's index among those that stay; -1: left out */
+    int32_t *moved;             /* [largest set]: an item's index among those that are kept; -1: left out */
     float *whole;               /* [items of own, width]: relative to the sets as given; NULL: not wanted */
     float *relative;            /* the same, of the items of the epoch */
     int32_t *right;             /* [largest set]: the order of a set, from which it strays */
     int32_t *target;            /* [items of own]: as in net.h; NULL: nothing strays */
-    onet_sets sizes;            /* all sets of the epoch: their sizes alone */
+    onet_sets sizes;            /* all sets of the epoch: their sizes only */
     onet_sets sets;             /* this rank's sets of the epoch */
 } augment;
 
-/* What `o` asks for: forget, drop, jitter, stray and the seed. *a is NULL where it asks for none of them. All
- * arguments must live as long as this does; in other ranks than 0, `all` has sizes only. ONET_USAGE where
- * items are not of the kind that an option is for. */
+/* Makes what `o` asks for: forget, drop, jitter, stray and the seed. *a is NULL if it asks for none of them.
+ * All arguments must live as long as this does; except in rank 0, `all` has sizes only. ONET_USAGE if an
+ * option does not suit the kind of items. */
 onet_status augment_new(augment **a, const onet_sets *all, const onet_sets *own, const onet_train_options *o,
                         int rank, int ranks, onet_error *err);
 void augment_free(augment *a);
 
-/* Where the net takes features relative to the set: they are those of the set as given, whatever is left out
- * or moved. mean, scale: the standardisation. Once, before the first draw. */
+/* If the net takes features relative to the set, these are relative to the set as given, whatever is left out
+ * or moved. mean, scale: the standardisation. Call it once, before the first draw. */
 onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err);
 
-/* Draws the sets of an epoch; `whole`: without leaving items out, without noise and without straying, as they
- * are ordered. */
+/* Draws the sets of an epoch; `whole`: as sets are ordered, with all items, without noise and straying; words
+ * are still forgotten. */
 void augment_draw(augment *a, uint64_t epoch, bool whole);
 /* The sizes alone. */
 void augment_sizes(augment *a, uint64_t epoch);

@@ -1,5 +1,5 @@
-/* Deals the sets of an epoch into batches, from the seed and the epoch alone. */
-#include "engine/train/batches.h"
+/* Shuffles the sets of an epoch into batches, from the seed and the epoch alone. */
+#include "engine/train/run.h"
 
 #include <stdlib.h>
 #include <string.h>

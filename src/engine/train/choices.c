@@ -1,4 +1,5 @@
-/* What a training may be asked for, by name. */
+/* Lists the named options of training: learning-rate schedules, kinds of batch, norm statistics, precisions.
+ */
 #include "engine/base/choice.h"
 
 const onet_choice *onet_schedules(void) {

@@ -1,4 +1,5 @@
-/* What a training does with each feature, and what it cannot tell apart. */
+/* Reports how training scales each feature, and which items it then cannot distinguish (onet_train_features).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "engine/data/sets.h"
 #include "engine/model/model.h"
 #include "engine/train/options.h"
+#include "ordernet_train.h"
 
 /* ---- Items that fall together ------------------------------------------------------------------------ */
 
@@ -32,13 +34,13 @@ static bool same_values(const onet_sets *sets, size_t a, size_t b) {
     return true;
 }
 
-/* Items of `sets` that differ from another of their set and, as `seen` has them, do not. */
+/* Items of `sets` that differ from another item of their set, but are equal to it in `seen`. */
 static onet_status count_equal(const onet_sets *sets, const onet_sets *seen, size_t *equal, onet_error *err) {
     size_t most = 1;
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > most) most = sets_size(sets, s);
     row *rows = array_new(most, sizeof *rows);
-    if (!rows) return fail_memory(err, "a look at the items");
+    if (!rows) return fail_memory(err, "checking the items");
     int width = seen->width;
     for (size_t s = 0; s < sets->count; s++) {
         size_t first = sets->start[s], n = sets_size(sets, s);
@@ -66,7 +68,7 @@ onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
     onet_status status = sized_take(&o, sizeof o, options, "onet_train_options", err);
-    if (!status) status = sets_check(train, err);
+    if (!status) status = train_check_learned(train, &o, err);
     if (status) return status;
     memset(feature, 0, (size_t)train->width * sizeof *feature);
     if (train->word) {

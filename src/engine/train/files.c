@@ -1,4 +1,4 @@
-/* The files of a run: its lock, checkpoint, log and best model. */
+/* Manages the files of a training run: its lock, checkpoint, log and best model. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Describes a training run in one line, and names what differs between two of them. */
+/* Describes a training run in one line, and names what differs between two runs. */
 #include "engine/train/identity.h"
 
 #include <inttypes.h>
@@ -13,6 +13,8 @@
 #include "engine/base/number.h"
 #include "engine/base/sha256.h"
 #include "engine/data/columns.h"
+#include "engine/data/sets.h"
+#include "engine/model/settings.h"
 #include "engine/words/words.h"
 
 /* ---- One line ---------------------------------------------------------------------------------------- */
@@ -48,10 +50,15 @@ static void put_hash(line *l, const char *key, const sha256 *sum) {
 /* Sizes and items. */
 static void sum_items(sha256 *sum, const onet_sets *s) {
     size_t items = s->start[s->count] - s->start[0];
-    sha256_add(sum, &s->count, sizeof s->count);
-    sha256_add(sum, s->start, (s->count + 1) * sizeof *s->start);
+    for (size_t k = 0; k <= s->count + 1; k++) { /* in 64 bits, in the browser too */
+        uint64_t number = k ? s->start[k - 1] : s->count;
+        sha256_add(sum, &number, sizeof number);
+    }
     if (s->items) sha256_add(sum, s->items, items * (size_t)s->width * sizeof *s->items);
     if (s->word) sha256_add(sum, s->word, items * sizeof *s->word);
+    for (size_t k = 0; s->pairs && k < s->count; k++)
+        sha256_add(sum, sets_pairs(s, s->start[k]),
+                   sets_size(s, k) * sets_size(s, k) * (size_t)s->pairs->width * sizeof(float));
 }
 
 /* Orders, and which items are placed at all. */
@@ -102,11 +109,11 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
     line l = {text, 0};
     text[0] = '\0';
     put_data(&l, train, valid);
-    put(&l, " sets=%zu width=%d", train->count, s->width);
-    put(&l,
-        " encoder_blocks=%d hidden=%d encoder_out=%d pool=%s decoder_blocks=%d decoder_out=%d relative=%d",
-        s->encoder_blocks, s->hidden, s->encoder_out, choice_name(onet_pools(), s->pool), s->decoder_blocks,
-        s->decoder_out, s->relative);
+    put(&l, " sets=%zu", train->count);
+    for (const setting *k = settings_list; k < settings_list + SETTINGS; k++) {
+        char value[16];
+        if (k->version < 3 || *setting_of(s, k)) put(&l, " %s=%s", k->key, setting_text(s, k, value));
+    }
     put(&l, " batch=%d batches=%s", o->batch, choice_name(onet_batch_kinds(), o->batches));
     put(&l, " schedule=%s", choice_name(onet_schedules(), o->schedule));
     const struct {
@@ -128,7 +135,7 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
         put_number(&l, numbers[i].key, numbers[i].value);
     put(&l, " seed=%" PRIu64 " standardise=%d train_vectors=%d precision=%s", o->seed, o->standardise,
         o->train_vectors, choice_name(onet_precisions(), o->precision));
-    /* Not the norms' statistics: how a model is made of the weights may be chosen anew. */
+    /* The norms' statistics are left out: they may be chosen anew when a run is resumed. */
     if (valid) put(&l, " valid_limit=%d", o->valid_limit);
     sha256 sum;
     sha256_start(&sum);
@@ -154,7 +161,7 @@ static const char *find(const char *text, const char *key, size_t key_length, si
     return NULL;
 }
 
-/* Keys whose values say nothing to a reader. */
+/* Keys whose values are hashes: the sentence names what they are of. */
 static const struct {
     const char *key, *what;
 } hashed[] = {{"items", "the items of the training sets"},
@@ -165,28 +172,39 @@ static const struct {
               {"scale", "the scales of the features"},
               {"from", "the weights to begin with"}};
 
+static bool is(const char *key, size_t length, const char *name) {
+    return strlen(name) == length && !memcmp(key, name, length);
+}
+
+static bool is_setting(const char *key, size_t length) {
+    for (const setting *k = settings_list; k < settings_list + SETTINGS; k++)
+        if (is(key, length, k->key)) return true;
+    return false;
+}
+
 /* Adds how a key differs to the list, which is full after a few. */
 static void add_difference(char *list, size_t room, const char *key, size_t key_length, const char *before,
                            size_t before_length, const char *now, size_t now_length) {
     size_t used = strlen(list);
     const char *between = used ? "; " : "";
     for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++)
-        if (strlen(hashed[i].key) == key_length && !memcmp(hashed[i].key, key, key_length)) {
-            snprintf(list + used, room - used, "%s%s are others", between, hashed[i].what);
+        if (is(key, key_length, hashed[i].key)) {
+            snprintf(list + used, room - used, "%s%s differ", between, hashed[i].what);
             if (!before) snprintf(list + used, room - used, "%s%s were not there", between, hashed[i].what);
             if (!now) snprintf(list + used, room - used, "%s%s are not there now", between, hashed[i].what);
             return;
         }
-    if (!before || !now) return; /* it follows from what else differs */
+    if (!before || !now) {
+        if (!is_setting(key, key_length)) return; /* it follows from what else differs */
+        if (before ? is(before, before_length, "0") : is(now, now_length, "0")) return;
+        if (!before) before = "0", before_length = 1; /* a setting that a line does not have */
+        if (!now) now = "0", now_length = 1;
+    }
     snprintf(list + used, room - used, "%s%.*s was %.*s, now %.*s", between, (int)key_length, key,
              (int)before_length, before, (int)now_length, now);
 }
 
-static bool is(const char *key, size_t length, const char *name) {
-    return strlen(name) == length && !memcmp(key, name, length);
-}
-
-/* Keys of one line that the other has with another value, or, where only_missing, not at all. */
+/* Keys of one line that the other has with another value or, with only_missing, not at all. */
 static void compare(char *list, size_t room, const char *keys_of, const char *other, bool only_missing,
                     bool keys_are_before) {
     for (const char *p = keys_of; *p; p += strspn(p, " ")) {

@@ -1,5 +1,5 @@
-/* What makes two training runs the same run: the data as they were read, and every setting that decides the
- * result. A checkpoint of another run is not resumed. */
+/* Tells whether two training runs are the same run: by the data as they were read, and every setting that
+ * affects the result. A checkpoint of another run is not resumed. */
 #ifndef TRAIN_IDENTITY_H
 #define TRAIN_IDENTITY_H
 

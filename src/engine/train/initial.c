@@ -1,3 +1,4 @@
+/* Computes the mean and scale of features and relations, and draws the initial parameters (initial.h). */
 #include "engine/train/initial.h"
 
 #include <float.h>
@@ -9,8 +10,10 @@
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
+#include "ordernet_train.h"
 
-/* Of each feature over all items: [width] each. Item by item, as they lie in memory. */
+/* Mean and standard deviation of each feature over all items: [width] each. Item by item, as they lie in
+ * memory. */
 static void moments(const onet_sets *sets, double *mean, double *deviation) {
     size_t d = (size_t)sets->width, items = sets->start[sets->count];
     for (size_t i = 0; i < items; i++) {
@@ -40,6 +43,31 @@ onet_status initial_scale(onet_model *model, const onet_sets *sets, const onet_f
     }
     free(mean);
     return ONET_OK;
+}
+
+void initial_relations(onet_model *model, const onet_sets *sets) {
+    size_t R = (size_t)sets_relations(sets);
+    for (size_t r = 0; r < R; r++) {
+        double sum[2] = {0}, mean = 0,
+               count = 0; /* of the values, then of the squares of what they are off */
+        for (int squares = 0; squares < 2; squares++) {
+            count = 0;
+            for (size_t s = 0; s < sets->count; s++)
+                for (size_t i = 0, n = sets_size(sets, s); i < n; i++) {
+                    const float *e = sets_pairs(sets, sets->start[s] + i);
+                    for (size_t j = 0; j < n; j++) {
+                        double x = (double)e[j * R + r] - mean;
+                        if (i != j) sum[squares] += squares ? x * x : x;
+                        count += i != j;
+                    }
+                }
+            if (count > 0) mean = sum[0] / count;
+        }
+        double deviation = count > 0 ? sqrt(sum[1] / count) : 0;
+        size_t at = (size_t)model->sh.s.width + r;
+        model->mean[at] = (float)mean;
+        model->scale[at] = deviation > 1e-12 * fabs(mean) ? (float)fmin(1 / deviation, FLT_MAX) : 1;
+    }
 }
 
 /* Whether feature c has more than two values. */

@@ -1,5 +1,5 @@
 /* Writes the log of a training run as CSV; a resumed run continues after the last whole row. */
-#include "engine/train/log.h"
+#include "engine/train/run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -50,13 +50,14 @@ static const char *cell(char text[32], const char *format, double value) {
     return text;
 }
 
-void log_row(const train_log *log, const onet_progress *now, const char *kernels) {
+void log_row(const train_log *log, const onet_progress *now, const char *kernel_set) {
     char text[6][32];
     if (!log->file) return;
     fprintf(log->file, "%" PRIu64 ",%d%s%s%s%s%s%s,%s\n", now->step, now->epoch,
             cell(text[0], ",%.6f", now->loss), cell(text[1], ",%.6g", now->learning_rate),
             cell(text[2], ",%.6f", now->valid_exact), cell(text[3], ",%.6f", now->valid_loglik),
-            cell(text[4], ",%.1f", now->examples_per_second), cell(text[5], ",%.2f", now->seconds), kernels);
+            cell(text[4], ",%.1f", now->examples_per_second), cell(text[5], ",%.2f", now->seconds),
+            kernel_set);
 }
 
 onet_status log_flush(const train_log *log, uint64_t *bytes, onet_error *err) {

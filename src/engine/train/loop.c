@@ -1,4 +1,5 @@
-/* The training loop: a step, and what is due between two steps: log, validation, progress, checkpoint. */
+/* Runs the training loop: steps, and between two steps what is due of log, validation, progress and
+ * checkpoint. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +28,8 @@ static bool ends(const run *r) {
     return r->s.step == r->when.begin[run_epoch_of(r, r->s.step)] || r->s.step == r->when.steps;
 }
 
-/* All steps are done, or the validation has not improved for as many epochs as the caller has patience for.
- * It follows from the state: a resumed run knows that it was at its end. */
+/* All steps are done, or the validation has not improved for `patience` epochs. It depends on the state
+ * alone, so that a resumed run knows that it was at its end. */
 static bool finished(const run *r) {
     if (r->s.step == r->when.steps) return true;
     return r->o.patience && r->s.best_epoch && ends(r) &&
@@ -68,8 +69,8 @@ static void report(run *r, int always) {
     if (r->o.progress(r->o.context, &now)) r->stop = 1;
 }
 
-/* A stop ends a validation where it is, unless there are files: a run that is resumed from them must be that
- * of an unbroken one, with every epoch validated. */
+/* A stop also ends a running validation, unless there are files: a resumed run must equal an unbroken one,
+ * with every epoch validated. */
 static int look(void *context) {
     run *r = context;
     report(r, 0);
@@ -107,8 +108,8 @@ static onet_status measure_model(run *r, onet_error *err) {
     return status;
 }
 
-/* Fills the model and, where there are sets for it, measures it: rank 0 does, and tells the others, who stop
- * when it stops. */
+/* Fills the model and, if there are validation sets, measures it: rank 0 does, and tells the others, which
+ * stop when it stops. */
 static onet_status validate(run *r, onet_error *err) {
     if (!r->validates && r->s.step < r->when.steps) return ONET_OK;
     onet_status status = run_fill_model(r, err);

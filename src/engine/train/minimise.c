@@ -1,5 +1,5 @@
-/* L-BFGS: the curvature is estimated from the last few steps and gradients; a step is halved until the value
- * falls by a share of what the gradient promises. */
+/* Minimises a function with L-BFGS: the curvature is estimated from the last few steps and gradients; a step
+ * is halved until the value falls by a share of the decrease that the gradient predicts. */
 #include "engine/train/minimise.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The norms' statistics of a trained model, collected from batches of whole sets. */
+/* Measures the batch norms' statistics of a trained model over batches of the training sets, for use when it
+ * orders sets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum {
     MEASURED_BATCHES = 64
 };
 
-/* What the norms see of a batch with the model's parameters, beginning with statistics of 0. It runs to its
+/* The statistics that the norms see of a batch with the model's parameters, starting from 0. It runs to its
  * end even after a failure: the other ranks wait for this one in the all-reduce. */
 static onet_status statistics_of_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
     const shape *sh = &r->model->sh;

@@ -1,4 +1,4 @@
-/* The defaults of the training options, and the checks of what was given. */
+/* Sets the defaults of the training options, and checks options, files and sets before training. */
 #include "engine/train/options.h"
 
 #include <math.h>
@@ -16,6 +16,7 @@
 #include "engine/model/model.h"
 #include "engine/train/train.h"
 #include "engine/words/words.h"
+#include "ordernet_train.h"
 
 void onet_train_defaults(onet_train_options *options, size_t size) {
     onet_train_options own = {.size = sizeof own}, *o = &own;
@@ -44,7 +45,8 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
     sized_give(options, size, &own, sizeof own);
 }
 
-#define WRONG(field, ...) fail_field(err, ONET_USAGE, "onet_train_options." field, __VA_ARGS__)
+#define WRONG(field, ...)      fail_field(err, ONET_USAGE, "onet_train_options." field, __VA_ARGS__)
+#define WRONG_SETS(field, ...) fail_field(err, ONET_BAD, "onet_train" field, __VA_ARGS__)
 
 onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     onet_status status = check_threads(o->threads, "onet_train_options.threads", err);
@@ -83,7 +85,7 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (o->models > 1 && o->train_vectors)
         return fail_field(
             err, ONET_USAGE, "onet_train_options.train_vectors onet_train_options.models",
-            "several models cannot be merged where each trains the words' vectors: leave out one of both");
+            "several models cannot be merged if each trains the word vectors: leave one of the two out");
     if (!choice_of(onet_schedules(), o->schedule))
         return WRONG("schedule", "there is no schedule %d", (int)o->schedule);
     if (!choice_of(onet_norm_statistics(), o->statistics))
@@ -149,50 +151,74 @@ onet_status onet_train_possible(const onet_train_options *options, onet_error *e
     return status ? status : train_check_files(&own, err);
 }
 
-onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, const onet_train_options *o,
-                             onet_error *err) {
-    if (!train) return fail(err, ONET_USAGE, "onet_train: train is NULL");
-    if (!train->count || !train->order)
-        return fail(err, ONET_BAD, "training needs sets with their right order: these have %s",
-                    train->count ? "no order" : "no set");
-    onet_status status = sets_check(train, err);
-    if (!status && valid && (status = sets_check(valid, err)) && status != ONET_MEMORY)
-        error_prefix(err, "the validation sets");
-    if (status) return status;
-    if (!valid && o->patience) return WRONG("patience", "patience goes by validation sets: give some");
-    if (valid && (!valid->order || valid->width != train->width))
-        return fail(err, ONET_BAD,
-                    "the validation sets need an order, and items of width %d as the training sets have",
-                    train->width);
-    if (train->word && o->settings.relative)
-        return fail_field(
-            err, ONET_USAGE, "onet_settings.relative",
-            "relative features are for items that are numbers: the vectors of words are not put "
-            "in relation to each other");
-    if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
-        return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
-    status = valid ? columns_check(valid->columns, train->columns, err) : ONET_OK;
-    if (status) error_prefix(err, "the validation sets");
-    return status;
-}
-
-onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
+/* Whether a training on the sets can begin with the model. */
+static onet_status check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
     int width = model_width(from);
     if (model_is_ranker(from))
-        return fail(err, ONET_BAD,
-                    "the model to begin with is a ranker, which has no blocks to train: begin without it");
+        return WRONG_SETS(
+            "_options.from",
+            "the model to begin with is a ranker, which has no blocks to train: begin without it");
     if (!from->words != !train->word)
-        return fail(err, ONET_BAD, "the model to begin with orders %s, the items of the sets are %s",
-                    from->words ? "words" : "numbers", train->word ? "words" : "numbers");
+        return WRONG_SETS("_options.from",
+                          "the model to begin with orders %s, but the items of the sets are %s",
+                          from->words ? "words" : "numbers", train->word ? "words" : "numbers");
     if (train->width != width)
-        return fail(err, ONET_BAD,
-                    "the model to begin with takes items of width %d, those of the sets have %d", width,
-                    train->width);
+        return WRONG_SETS(
+            "_options.from",
+            "the model to begin with orders items of %d feature%s, but those of the sets have %d", width,
+            width == 1 ? "" : "s", train->width);
     if (train->word && (!words_same(train->words, from->words) ||
                         memcmp(train->words->vectors, from->words->vectors,
                                (size_t)from->words->count * (size_t)width * sizeof(float)) != 0))
         return fail_field(
             err, ONET_BAD, "onet_read_options.words",
             "the sets must be of words of the model to begin with: read them with its vocabulary");
-    return columns_check(train->columns, from->columns, err);
+    onet_status status = model_check_relations(from, train, err);
+    return status ? status : columns_check(train->columns, from->columns, err);
+}
+
+onet_status train_check_learned(const onet_sets *train, const onet_train_options *o, onet_error *err) {
+    if (!train) return fail(err, ONET_USAGE, "onet_train: train is NULL");
+    if (!train->count || !train->order)
+        return WRONG_SETS(".train", "the training sets %s; give each set an order",
+                          train->count ? "have no right orders to learn from" : "are empty");
+    onet_status status = sets_check(train, err);
+    if (status) return status;
+    if (train->word && o->settings.relative)
+        return fail_field(
+            err, ONET_USAGE, "onet_settings.relative",
+            "relative features are for items that are numbers: the vectors of words are not put "
+            "in relation to each other");
+    if (o->train_vectors && !train->word)
+        return WRONG("train_vectors",
+                     "vectors of words are to be trained, but the items of the sets are numbers");
+    return o->from ? check_from(train, o->from, err) : ONET_OK;
+}
+
+onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, const onet_train_options *o,
+                             onet_error *err) {
+    onet_status status = train_check_learned(train, o, err);
+    if (!status && valid && (status = sets_check(valid, err)) && status != ONET_MEMORY)
+        error_prefix(err, "the validation sets");
+    if (status) return status;
+    if (!valid && o->patience) return WRONG("patience", "patience goes by validation sets: give some");
+    if (valid && !valid->order)
+        return WRONG_SETS(".valid",
+                          "the validation sets have no right orders to compare with; give each set an order");
+    if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
+        return WRONG_SETS(".valid", "the validation sets must be of words of the training sets' vocabulary");
+    if (valid && valid->width != train->width)
+        return WRONG_SETS(".valid",
+                          "an item of the validation sets has %d feature%s, but one of the training sets has "
+                          "%d; both need the same",
+                          valid->width, valid->width == 1 ? "" : "s", train->width);
+    if (valid && sets_relations(valid) != sets_relations(train))
+        return WRONG_SETS(
+            ".valid",
+            "the validation sets have %d relations between two items, but the training sets %d; both "
+            "need the same",
+            sets_relations(valid), sets_relations(train));
+    status = valid ? columns_check(valid->columns, train->columns, err) : ONET_OK;
+    if (status) error_prefix(err, "the validation sets");
+    return status;
 }

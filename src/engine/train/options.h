@@ -1,4 +1,5 @@
-/* Checks of the training options; options.c has their defaults too. */
+/* Checks what onet_train is given: its options, files of an earlier run, and the training and validation
+ * sets. */
 #ifndef TRAIN_OPTIONS_H
 #define TRAIN_OPTIONS_H
 
@@ -10,7 +11,7 @@ onet_status train_check_files(const onet_train_options *options, onet_error *err
 /* valid may be NULL. */
 onet_status train_check_sets(const onet_sets *train, const onet_sets *valid,
                              const onet_train_options *options, onet_error *err);
-/* Can a training on the sets begin with the model? */
-onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err);
+/* The part of it that is about the training sets alone. */
+onet_status train_check_learned(const onet_sets *train, const onet_train_options *options, onet_error *err);
 
 #endif

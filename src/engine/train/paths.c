@@ -1,13 +1,13 @@
-/* The names of the files that stand beside a model: m.safetensors has m.best.safetensors, m.log.csv and so
- * on. */
+/* Makes the names of the files beside a model: m.safetensors has m.best.safetensors, m.log.csv and so on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/model/model.h"
 #include "engine/train/train.h"
+#include "ordernet_train.h"
 
-/* Of the model's name without .safetensors. */
+/* The length of the model's name without .safetensors. */
 static size_t stem_length(const char *model_path) {
     static const char own[] = ".safetensors";
     size_t length = strlen(model_path), cut = sizeof own - 1;

@@ -1,7 +1,7 @@
-/* The linear ranker: a net without blocks. An item's logit is a weighted sum of its own features, whatever
- * the rest of its set is, and an order has the probability that Plackett and Luce give it: at each step the
- * softmax over the items that are left. The weights are the maximum of the log-likelihood of the right
- * orders, less a penalty on their squares, which held-out sets choose. */
+/* Trains the linear ranker, a net without blocks. An item's logit is a weighted sum of its own features,
+ * independent of the rest of its set, and an order has its probability under the Plackett-Luce model: at each
+ * step the softmax over the items that are left. The weights maximise the log-likelihood of the correct
+ * orders minus a penalty on their squares (L2), whose strength is chosen on held-out sets. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,15 +22,17 @@
 #include "engine/model/model.h"
 #include "engine/train/initial.h"
 #include "engine/train/minimise.h"
+#include "engine/train/options.h"
+#include "ordernet_train.h"
 
 enum {
-    PART = 64,        /* sets whose sums are one: partial sums are added in their order, for any threads */
+    PART = 64,        /* sets per partial sum; these are added in order, for any number of threads */
     ITERATIONS = 300, /* per penalty, at most */
     HELD_OUT = 5,     /* one set of so many chooses the penalty */
     FEWEST = 10,      /* sets from which some are held out */
 };
-/* Features of items that are looked at, at most: of more data, sets are drawn. A weighted sum has few weights
- * and needs no more. */
+/* Most features of items that are used: of more data, sets are drawn. A weighted sum has few weights and
+ * needs no more. */
 #define MOST_NUMBERS ((size_t)1 << 24)
 #define CONVERGED    1e-7
 #define PENALTY_FEW  1e-3 /* where there are too few sets to choose */
@@ -45,10 +47,10 @@ typedef struct examples {
     real *x;       /* [rows, D] */
 } examples;
 
-/* What the maximum is looked for with. */
+/* The state of the fit. */
 typedef struct fit {
     const examples *e;
-    size_t first, end; /* the sets that count */
+    size_t first, end; /* the sets that are used */
     double penalty;
     const double *w; /* [D] */
     double *part;    /* [parts, 1 + D]: loss and gradient of each */
@@ -135,7 +137,8 @@ static onet_status find_weights(fit *f, size_t first, size_t end, double penalty
                                                                      : fail_memory(err, "the ranker");
 }
 
-/* The penalty under which the sets held out, the first ones, are likeliest. The weights under it to w [D]. */
+/* Chooses the penalty with the highest likelihood of the held-out sets, which are the first ones. Writes the
+ * weights under it to w [D]. */
 static onet_status choose_penalty(fit *f, double *chosen, double *w, onet_error *err) {
     size_t D = f->e->D, held = f->e->count / HELD_OUT;
     double *now = array_new(2 * D, sizeof *now), best = INFINITY;
@@ -293,14 +296,12 @@ static onet_status check(const onet_sets *sets, const onet_ranker_options *o, on
     if (status) return status;
     if (!(o->penalty >= 0) || !isfinite(o->penalty))
         return fail(err, ONET_USAGE, "the penalty must be a number, 0 or more");
-    if (!sets->count || !sets->order)
-        return fail(err, ONET_BAD, "training needs sets with their right order: these have %s",
-                    sets->count ? "no order" : "no set");
-    if (sets->word && o->relative)
-        return fail(err, ONET_USAGE,
-                    "relative features are for items that are numbers: the vectors of words are not put in "
-                    "relation to each other");
-    return sets_check(sets, err);
+    status = train_check_learned(sets, &(onet_train_options){.settings.relative = o->relative}, err);
+    if (!status && sets->pairs)
+        status =
+            fail(err, ONET_BAD,
+                 "a ranker sees each item alone: train a network on sets with relations, or leave them out");
+    return status;
 }
 
 onet_status onet_ranker_train(onet_model **model, const onet_sets *sets, const onet_ranker_options *options,

@@ -1,4 +1,5 @@
-/* What the loop, the files and the norms' statistics of a run share: losses, batches, the model. */
+/* Helpers on the state of a training run (run.h), called by loop.c, files.c and norm_statistics.c: plan an
+ * epoch, load a batch, read back losses, copy the trained weights into the model. */
 #include "engine/train/run.h"
 
 #include <inttypes.h>

@@ -1,18 +1,68 @@
-/* The inside of a training run: what train.c prepares, loop.c steps through, files.c writes and
- * norm_statistics.c completes. */
+/* Defines the state of a training run: train.c prepares it, loop.c steps through it, files.c writes its files
+ * and norm_statistics.c completes its model. */
 #ifndef TRAIN_RUN_H
 #define TRAIN_RUN_H
+
+#include <stdio.h>
 
 #include "engine/base/lock.h"
 #include "engine/kernels/net.h"
 #include "engine/train/augment.h"
-#include "engine/train/batches.h"
 #include "engine/train/identity.h"
-#include "engine/train/log.h"
 #include "engine/train/shard.h"
 #include "engine/train/state.h"
+#include "ordernet.h"
+#include "ordernet_train.h"
 
-/* What to do where the training diverged. */
+/* ---- Batches (batches.c) ----------------------------------------------------------------------------- */
+
+/* Which sets go into which batch. An epoch visits every set of two items or more once, in batches of nearly
+ * equal numbers of sets. Sets are dealt within groups: all in one group, so that a batch mixes sizes; or one
+ * group for each size. The plan follows from (seed, epoch) alone, so that a resumed run continues with the
+ * same batches. */
+
+typedef struct batch {
+    uint32_t first; /* into index */
+    int count;
+} batch;
+
+typedef struct batches {
+    uint32_t *index; /* [used]: set numbers, group by group */
+    size_t used;
+    uint32_t *group; /* [groups + 1]: where each group begins in index */
+    int groups;
+    batch *batch; /* [count] */
+    size_t count;
+    int largest;      /* sets in the largest batch */
+    uint32_t *sorted; /* [used]: the index before any shuffling */
+} batches;
+
+/* sets: only their sizes and how many items are placed matter. most: sets per batch. */
+onet_status batches_new(batches **b, const onet_sets *sets, int most, onet_batches how, onet_error *err);
+void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch);
+void batches_free(batches *b);
+/* How large a batch is; and the most of all batches as they are now. */
+batch_size batches_size(const batches *b, const batch *one, const onet_sets *sets);
+batch_size batches_most(const batches *b, const onet_sets *sets);
+
+/* ---- The log (log.c) --------------------------------------------------------------------------------- */
+
+/* The log of a training, in CSV (docs/formats.md). */
+
+typedef struct train_log {
+    const char *path;
+    FILE *file; /* NULL: there is no log, and rows go nowhere */
+} train_log;
+
+/* Continues the existing log after its first `bytes` bytes, as the checkpoint says; 0 begins a new log. The
+ * path must live as long as the log. */
+onet_status log_open(train_log *log, const char *path, uint64_t bytes, onet_error *err);
+void log_row(const train_log *log, const onet_progress *now, const char *kernel_set);
+/* Writes all rows to the file, and its length to *bytes. */
+onet_status log_flush(const train_log *log, uint64_t *bytes, onet_error *err);
+onet_status log_close(train_log *log, onet_error *err);
+
+/* What to do if the training diverged. */
 #define DIVERGED        "try a lower learning rate, or gradients clipped to a norm of 1"
 #define DIVERGED_FIELDS "onet_train_options.learning_rate onet_train_options.clip"
 
@@ -21,10 +71,10 @@ enum { AVERAGE_EVERY = 16 /* steps between two updates of the EMA of the weights
 /* What is trained on, and how it is dealt into batches. */
 typedef struct run_sets {
     const onet_sets *train,
-        *valid;                  /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
-    onet_sets scaled;            /* rank 0: train as the net sees it; items is NULL where that is as it is */
-    scaling *scaling;            /* what makes it so; NULL: nothing does */
-    onet_feature *feature;       /* [width of the sets]: what was chosen; NULL: nothing was */
+        *valid;            /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
+    onet_sets scaled;      /* rank 0: train as the net sees it; items is NULL if that is `train` itself */
+    scaling *scaling;      /* turns train into seen; NULL: nothing does */
+    onet_feature *feature; /* [width of the sets]: what was chosen; NULL: nothing was */
     const onet_columns *columns; /* of the training sets; NULL: not known */
     const onet_sets *own;        /* those of this rank */
     augment *augment;            /* makes the sets of an epoch; NULL when they are the given ones */
@@ -73,8 +123,8 @@ typedef struct run {
     uint64_t filled;              /* step that the model was filled at, +1; 0: never */
     int validates;                /* rank 0 has validation sets */
     char from[65];                /* checksum of the model that it began with; "" when there is none */
-    char identity[IDENTITY_TEXT]; /* what a checkpoint must be of, to be resumed */
-    int stop;                     /* the caller wants it to end */
+    char identity[IDENTITY_TEXT]; /* a checkpoint must have the same to be resumed */
+    int stop;                     /* the caller asked to stop */
     uint64_t log_every;
     int unread; /* steps whose loss has not been read */
 } run;
@@ -105,7 +155,7 @@ uint64_t run_epoch_of(const run *r, uint64_t step);
 
 /* ---- The loop (loop.c) ------------------------------------------------------------------------------- */
 
-/* Trains until all steps are done, the validation no longer improves, or the caller wants it to end:
+/* Trains until all steps are done, the validation no longer improves, or the caller asks to stop:
  * ONET_INTERRUPTED. */
 onet_status run_loop(run *r, onet_error *err);
 

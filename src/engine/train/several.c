@@ -1,6 +1,8 @@
-/* onet_train: one model, or several that are trained one after the other and merged. */
+/* Implements onet_train: trains one model, or several at the same time or one after the other, which are
+ * merged. */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,34 +10,71 @@
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/lock.h"
+#include "engine/base/memory.h"
+#include "engine/base/pool.h"
 #include "engine/base/sized.h"
+#include "engine/kernels/device.h"
 #include "engine/model/model.h"
 #include "engine/train/options.h"
 #include "engine/train/train.h"
 #include "engine/train/validate.h"
 
-typedef struct several {
+typedef struct several several;
+
+/* One of the models. */
+typedef struct member {
+    several *all;
+    onet_progress last; /* as last reported */
+    onet_status status;
+    onet_error err;
+    bool begun, over;
+} member;
+
+struct several {
     const world *w;
     const onet_train_options *o;
+    const onet_sets *train, *valid;
     onet_model *part[MOST_MERGED], *best[MOST_MERGED]; /* best: NULL where nothing was validated */
-    int count;                                         /* models so far */
-    onet_progress last; /* of the model that is being trained, as last reported */
-    double before;      /* seconds of the models before it */
-    bool first;         /* rank 0, which has the files */
+    member *member;                                    /* [o->models] */
+    int count;                                         /* of `part` */
+    int at_once;                                       /* models that are trained at the same time */
+    int threads;                                       /* of each */
+    onet_progress last;                                /* as last told to the caller */
+    bool first;                                        /* rank 0, which has the files */
+    bool stop;                                         /* asked for by the caller, or one has failed */
+    pool *pool;                                        /* NULL: one after the other */
     lock lock;
-} several;
+};
 
-/* Reports one model's progress as a part of the whole, as if the remaining models took as long as
- * this one. */
+/* Reports one model's progress as a part of the whole, as if those that have not begun took as long as this
+ * one. Of models that are trained at once the first reports for all, the others only when an epoch ends. */
 static int tell(void *context, const onet_progress *now) {
-    several *s = context;
-    double whole = now->seconds + now->seconds_left;
-    s->last = *now;
-    s->last.model = s->count + 1;
-    s->last.models = s->o->models;
-    s->last.seconds += s->before;
-    s->last.seconds_left += whole * (s->o->models - s->last.model);
-    return s->o->progress ? s->o->progress(s->o->context, &s->last) : 0;
+    member *m = context;
+    several *s = m->all;
+    pool_hold(s->pool);
+    double seconds = 0, left = 0;
+    int first = 0;
+    m->last = *now;
+    for (int i = 0; i < s->o->models; i++) {
+        const member *one = &s->member[i];
+        if (one->begun) {
+            seconds += one->last.seconds;
+            left += one->over ? 0 : one->last.seconds_left;
+        } else
+            left += now->seconds + now->seconds_left;
+    }
+    while (s->member[first].over) first++;
+    if (!s->stop && (m == &s->member[first] || now->ended)) {
+        s->last = *now;
+        s->last.model = (int)(m - s->member) + 1;
+        s->last.models = s->o->models;
+        s->last.seconds = seconds / s->at_once;
+        s->last.seconds_left = left / s->at_once;
+        if (s->o->progress && s->o->progress(s->o->context, &s->last)) s->stop = true;
+    }
+    bool stop = s->stop;
+    pool_release(s->pool);
+    return stop;
 }
 
 static int look(void *context) {
@@ -43,23 +82,66 @@ static int look(void *context) {
     return s->o->progress && s->o->progress(s->o->context, &s->last);
 }
 
-static onet_status train_next(several *s, const onet_sets *train, const onet_sets *valid, onet_error *err) {
+static void train_member(void *arg, int number, int thread) {
+    several *s = arg;
+    member *m = &s->member[number];
     onet_train_options o = *s->o;
-    char *path = o.model_path ? train_part(o.model_path, s->count + 1) : NULL;
-    onet_status status = o.model_path && !path ? fail_memory(err, "the names of the files") : ONET_OK;
-    status = world_agree(s->w, status, err);
+    (void)thread;
+    pool_hold(s->pool);
+    m->begun = !s->stop;
+    pool_release(s->pool);
+    if (!m->begun) return;
+    char *path = o.model_path ? train_part(o.model_path, number + 1) : NULL;
+    m->status = o.model_path && !path ? fail_memory(&m->err, "the names of the files") : ONET_OK;
+    m->status = world_agree(s->w, m->status, &m->err);
     o.models = 1;
-    o.seed += (uint64_t)s->count;
+    o.threads = s->threads;
+    o.seed += (uint64_t)number;
     o.model_path = path;
     o.half = 0; /* the merged model is rounded, once */
     o.keep = 0; /* all files were checked before the first training began */
-    o.best = o.best || path ? &s->best[s->count] : NULL;
+    o.best = o.best || path ? &s->best[number] : NULL;
     o.progress = tell;
-    o.context = s;
-    if (!status) status = train_together(s->w, &s->part[s->count], train, valid, &o, err);
+    o.context = m;
+    if (!m->status) m->status = train_together(s->w, &s->part[number], s->train, s->valid, &o, &m->err);
     free(path);
-    if (s->part[s->count]) s->count++;
-    s->before = s->last.seconds;
+    pool_hold(s->pool);
+    m->over = true;
+    if (m->status) s->stop = true;
+    pool_release(s->pool);
+}
+
+/* Models of a training by one process on a CPU can be trained at the same time, each by its own threads:
+ * small nets leave a second thread little to do. */
+static onet_status train_members(several *s, onet_error *err) {
+    s->at_once = 1;
+    s->threads = s->o->threads;
+    if (!s->w && !device_may_be_gpu(s->o->device, s->o->kernels)) {
+        if (!(s->pool = pool_new(s->o->threads))) return fail_memory(err, "threads");
+        int threads = pool_threads(s->pool);
+        if (threads > s->o->models) { /* the others are the models' own */
+            pool_free(s->pool);
+            if (!(s->pool = pool_new(s->o->models))) return fail_memory(err, "threads");
+        }
+        s->at_once = pool_threads(s->pool);
+        s->threads = threads / s->at_once;
+    }
+    pool_run(s->pool, s->o->models, train_member, s);
+    pool_free(s->pool);
+    onet_status status = ONET_OK;
+    for (int i = 0; i < s->o->models; i++) { /* a failure rather than the stop that it caused */
+        member *m = &s->member[i];
+        if (m->status && (!status || (status == ONET_INTERRUPTED && m->status != ONET_INTERRUPTED))) {
+            status = m->status;
+            if (err) *err = m->err;
+        }
+        onet_model *part = s->part[i], *best = s->best[i];
+        s->part[i] = s->best[i] = NULL;
+        if (part) {
+            s->best[s->count] = best;
+            s->part[s->count++] = part;
+        }
+    }
     return status;
 }
 
@@ -109,11 +191,11 @@ static onet_status validate(several *s, onet_model *model, const onet_sets *vali
     return validate_record(&found, model, err);
 }
 
-static onet_status merge(several *s, onet_model **model, const onet_sets *valid, onet_error *err) {
+static onet_status merge(several *s, onet_model **model, bool ended, onet_error *err) {
     onet_status status = onet_model_merge(model, (const onet_model *const *)s->part, (size_t)s->count, err);
     if (!status && s->o->half) status = onet_model_set_half(*model, 1, err);
-    bool ended = s->count == s->o->models, best = s->best[0] != NULL; /* after a stop nothing is written */
-    if (!status && ended && s->first && valid) status = validate(s, *model, valid, err);
+    bool best = s->best[0] != NULL; /* after a stop nothing is written */
+    if (!status && ended && s->first && s->valid) status = validate(s, *model, s->valid, err);
     if (!status && ended && s->first && s->o->model_path) {
         status = onet_model_save(*model, s->o->model_path, err);
         if (!status && !s->o->resume) status = remove_old(s, !best, err);
@@ -137,18 +219,24 @@ static onet_status open_files(several *s, onet_error *err) {
 
 static onet_status train_several(onet_model **model, const onet_sets *train, const onet_sets *valid,
                                  const onet_train_options *options, onet_error *err) {
-    several s = {.w = options->world, .o = options, .lock = {.fd = -1}};
+    several s = {.w = options->world,
+                 .o = options,
+                 .train = train,
+                 .valid = valid && valid->count ? valid : NULL,
+                 .lock = {.fd = -1}};
     s.first = !s.w || !s.w->rank;
     if (options->best) *options->best = NULL;
-    if (valid && !valid->count) valid = NULL;
     onet_status status = train_check_options(options, err);
     if (!status) status = world_agree(s.w, open_files(&s, err), err);
-    while (!status && s.count < options->models) status = train_next(&s, train, valid, err);
+    if (!status && !(s.member = array_new((size_t)options->models, sizeof *s.member)))
+        status = fail_memory(err, "the models");
+    for (int i = 0; !status && i < options->models; i++) s.member[i].all = &s;
+    if (!status) status = train_members(&s, err);
     bool kept = status == ONET_INTERRUPTED && options->keep_stopped && s.count;
     if (!status || kept) {
         onet_error late;
         onet_status merged =
-            world_agree(s.w, merge(&s, model, valid, kept ? &late : err), kept ? &late : err);
+            world_agree(s.w, merge(&s, model, !kept, kept ? &late : err), kept ? &late : err);
         if (!status) status = merged;
     }
     if (status && !(status == ONET_INTERRUPTED && options->keep_stopped)) {
@@ -159,6 +247,7 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
         onet_model_free(s.part[i]);
         onet_model_free(s.best[i]);
     }
+    free(s.member);
     lock_release(&s.lock);
     return status;
 }

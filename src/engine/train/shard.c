@@ -1,4 +1,4 @@
-/* Sends each rank its share of the training sets from rank 0. */
+/* Sends each rank its share of the training sets, and the vocabulary, columns and scaling, from rank 0. */
 #include "engine/train/shard.h"
 
 #include <stdlib.h>

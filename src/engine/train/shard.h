@@ -1,5 +1,5 @@
-/* The training sets over many ranks: set s belongs to rank s % size, and is its set number s / size. Rank 0
- * has read them; every rank knows all sizes, so that all make the same plan of batches. */
+/* Distributes the training sets over many ranks: set s belongs to rank s % size, and is its set number s /
+ * size. Rank 0 has read them; every rank knows all sizes, so that all make the same plan of batches. */
 #ifndef TRAIN_SHARD_H
 #define TRAIN_SHARD_H
 

@@ -1,4 +1,5 @@
-/* Gathers the norm statistics of many batches and fits them by set size, or over all cells. */
+/* Collects the batch norms' statistics of many batches, and fits them by set size or averages them over all
+ * cells. */
 #include "engine/train/sizes.h"
 
 #include <math.h>

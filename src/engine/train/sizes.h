@@ -1,4 +1,5 @@
-/* The norms' statistics, measured on many batches with the final weights.
+/* Fits the batch norms' statistics, measured on many batches with the final weights, as a function of the set
+ * size.
  *
  * Of batches of one size each: a row of statistics for every size with SIZE_SETS sets or more; and, for other
  * sizes, how they change with the size of a set, as a straight line in 1/n for every mean and for the

@@ -1,4 +1,5 @@
-/* The state of a training run in memory, shared among ranks, and in a checkpoint file. */
+/* Allocates the state of a training run, shares it among ranks, and reads and writes it as a checkpoint file.
+ */
 #include "engine/train/state.h"
 
 #include <inttypes.h>

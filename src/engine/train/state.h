@@ -1,4 +1,5 @@
-/* The state of a training run between two steps: what a checkpoint holds. */
+/* Defines the state of a training run between two steps, as a checkpoint stores it: parameters, Adam's
+ * moments, EMA (exponential moving average of the parameters), losses and counters. */
 #ifndef TRAIN_STATE_H
 #define TRAIN_STATE_H
 
@@ -7,8 +8,8 @@
 
 typedef struct train_state {
     uint64_t step;                            /* steps done */
-    double loss;                              /* running mean of the loss */
-    double loss_weight;                       /* how much of that mean has been seen */
+    double loss;                              /* EMA of the loss, not yet divided by loss_weight */
+    double loss_weight;                       /* sum of the weights in that EMA */
     double valid_exact, valid_loglik;         /* the last validation; NaN before the first */
     double best_loglik;                       /* the best validation so far */
     uint64_t best_epoch;                      /* of it, from 1; 0 before the first */

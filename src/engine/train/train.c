@@ -1,4 +1,5 @@
-/* onet_train by one rank or by many: a run is prepared, goes through its loop, and gives its model. */
+/* Trains one model with one rank or many: prepares a run, goes through its loop, and returns its model.
+ * several.c calls it. */
 #include "engine/train/train.h"
 
 #include <inttypes.h>
@@ -16,6 +17,10 @@
 #include "engine/train/run.h"
 
 enum { MANY_SETS = 10000 /* from here on the pool of ONET_POOL_AUTO is max: docs/model.md */ };
+
+onet_pool train_pool(onet_pool given, size_t sets) {
+    return given != ONET_POOL_AUTO ? given : sets < MANY_SETS ? ONET_POOL_MEAN : ONET_POOL_MAX;
+}
 
 /* Settings of the model to begin with, which rank 0 has, to all ranks. */
 static onet_status take_from(run *r, onet_error *err) {
@@ -80,8 +85,8 @@ static onet_status make_state(run *r, onet_error *err) {
     onet_status status;
     onet_settings settings = r->o.settings;
     settings.width = r->sets.train->width;
-    if (settings.pool == ONET_POOL_AUTO)
-        settings.pool = r->sets.train->count < MANY_SETS ? ONET_POOL_MEAN : ONET_POOL_MAX;
+    settings.pool = train_pool(settings.pool, r->sets.train->count);
+    settings.relations = sets_relations(r->sets.train);
     if ((status = model_new(&r->model, &settings, err)) ||
         (status = batches_new(&r->sets.plan, r->sets.train, r->o.batch, r->o.batches, err)))
         return status;
@@ -96,6 +101,10 @@ static onet_status make_state(run *r, onet_error *err) {
     const onet_columns *columns = r->sets.columns ? r->sets.columns : r->o.from ? r->o.from->columns : NULL;
     if (columns && (status = onet_columns_copy(&r->model->columns, columns, err))) return status;
     if ((status = scaling_copy(&r->model->scaling, r->sets.scaling, err))) return status;
+    const char *relations = !settings.relations ? NULL
+                            : r->o.from         ? r->o.from->relations
+                                                : r->sets.train->pairs->names;
+    if (relations && !(r->model->relations = strdup(relations))) return fail_memory(err, "the relations");
     int vectors = r->sets.own->word && r->o.train_vectors;
     size_t vector_numbers = vectors ? (size_t)r->sets.own->words->count * (size_t)r->sets.own->width : 0;
     if ((status = state_new(&r->s, sh->total, vector_numbers, r->o.average > 0, err))) return status;
@@ -182,14 +191,19 @@ static onet_status scale_sets(run *r, onet_error *err) {
     int width = x->train->width, meant = r->o.from ? width : r->o.settings.width;
     onet_status status;
     x->columns = x->train->columns;
+    if (r->w && sets_relations(x->train))
+        return fail_field(err, ONET_USAGE, "onet_train_options.world",
+                          "several ranks cannot train with relations: use one");
+    if (!r->o.from && r->o.settings.relations && r->o.settings.relations != sets_relations(x->train))
+        return fail(err, ONET_USAGE, "the net is to take %d relations, but the sets have %d",
+                    r->o.settings.relations, sets_relations(x->train));
     if (meant && meant != width)
         return fail(err, ONET_USAGE,
                     "the net is to take items of width %d, but those of the sets have width %d", meant,
                     width);
-    if (r->o.from) {
-        if ((status = train_check_from(x->train, r->o.from, err))) return status;
+    if (r->o.from)
         status = scaling_copy(&x->scaling, r->o.from->scaling, err);
-    } else {
+    else {
         if (!(x->feature = array_new((size_t)width, sizeof *x->feature)))
             return fail_memory(err, "the scaling of the features");
         status =
@@ -217,11 +231,13 @@ static onet_status prepare(run *r, onet_error *err) {
         r->sets.own = r->sets.train;
     if ((status = take_from(r, err)) || (status = world_agree(w, make_state(r, err), err))) return status;
     if (r->o.from) {
-        size_t bytes = (size_t)r->sets.train->width * sizeof *r->model->mean;
+        size_t bytes = model_inputs(r->model) * sizeof *r->model->mean;
         memcpy(r->model->mean, r->o.from->mean, bytes);
         memcpy(r->model->scale, r->o.from->scale, bytes);
     } else if (first && (r->o.standardise || !r->sets.train->word))
         status = initial_scale(r->model, r->sets.train, r->sets.train->word ? NULL : r->sets.feature, err);
+    if (first && !status && !r->o.from && r->o.standardise && !(r->o.scale && !strcmp(r->o.scale, "none")))
+        initial_relations(r->model, r->sets.train);
     if (first && !status && r->o.jitter > 0)
         status = feature_spread(r->sets.train, r->sets.augment->spread, err);
     if (first && !status) {

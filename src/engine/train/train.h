@@ -1,4 +1,4 @@
-/* Training by one rank or by many. */
+/* Declares the training of one model with one rank or many, and the names of files beside a model. */
 #ifndef TRAIN_TRAIN_H
 #define TRAIN_TRAIN_H
 
@@ -10,6 +10,9 @@
  * the same status and sentence. */
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err);
+
+/* The pool of a training on this many sets if `given` is AUTO; else `given`. */
+onet_pool train_pool(onet_pool given, size_t sets);
 
 /* What stands beside a model: m.safetensors has m.best.safetensors. */
 #define TRAIN_BEST       ".best.safetensors"

@@ -1,4 +1,4 @@
-/* Orders the validation sets with the current weights: exact match and log-likelihood per step. */
+/* Measures exact match and log-likelihood per step on the validation sets, with the current weights. */
 #include "engine/train/validate.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "engine/model/model.h"
 #include "ordernet_measure.h"
 
-enum { BLOCK = 256 }; /* sets between two looks */
+enum { BLOCK = 256 }; /* sets between two checks for a stop */
 
 onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets,
                           const onet_train_options *o, const gpu_choice *gpu, int (*look)(void *context),

@@ -1,4 +1,5 @@
-/* How good a model is while it is trained. */
+/* Measures a model on the validation sets while it is trained, and notes the result in its training record.
+ */
 #ifndef TRAIN_VALIDATE_H
 #define TRAIN_VALIDATE_H
 

@@ -1,4 +1,5 @@
-/* The settings that a search chooses among, as one table; a new one is a line in it. */
+/* Lists the settings that tuning chooses among, as one table (a new one is a line in it); reads, writes,
+ * compares and varies them. */
 #include "engine/tune/space.h"
 
 #include <math.h>
@@ -8,6 +9,7 @@
 
 #include "engine/base/choice.h"
 #include "engine/base/number.h"
+#include "ordernet_train.h"
 
 #define AT(field)   offsetof(onet_train_options, field)
 #define COUNT(...)  (sizeof(double[]){__VA_ARGS__} / sizeof(double))
@@ -32,7 +34,7 @@ const setting settings[SETTINGS] = {
     [S_DECODER_OUT] = {"decoder-out", AT(settings.decoder_out), SPACE_INT, VALUES(16, 24, 32, 64)},
     [S_JITTER] = {"jitter", AT(jitter), .numbers = true, VALUES(0, 0.01, 0.03)},
     [S_STRAY] = {"stray", AT(stray), VALUES(0, 0.02, 0.05)},
-    [S_MODELS] = {"models", AT(models), SPACE_INT, VALUES(1, 4)},
+    [S_MODELS] = {"models", AT(models), SPACE_INT, VALUES(1, 2, 3, 4)},
     [S_RANKER] = {"ranker", 0, SPACE_NONE, VALUES(0, 1)},
 };
 
@@ -48,23 +50,29 @@ typedef struct known {
     { (name) + 1, (number) }
 #define WIDE SET(S_HIDDEN, 128), SET(S_ENCODER_OUT, 32), SET(S_DECODER_OUT, 32)
 
+/* For hundreds of sets or more: deep, and strongly regularised. */
+#define DEEP                                                                                                 \
+    SET(S_ENCODER, 4), SET(S_DECODER, 8), SET(S_ENCODER_OUT, 24), SET(S_DROP, 0.45), SET(S_DECAY, 0.3),      \
+        SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)
+
 static const known list[] = {
     {{{0, 0}}},
     {{SET(S_RANKER, 1)}},
     {{SET(S_RANKER, 1), SET(S_RELATIVE, 1)}},
     {{SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
-    {{SET(S_RELATIVE, 1), SET(S_EPOCHS, 40)}},
-    {{WIDE, SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
     {{SET(S_WITHIN, 1), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
     {{SET(S_SCALE, ONET_SCALE_QUANTILE), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
-    {{SET(S_SCALE, ONET_SCALE_QUANTILE), SET(S_WITHIN, 1), SET(S_EPOCHS, 40)}},
-    {{WIDE, SET(S_RELATIVE, 1), SET(S_EPOCHS, 40)}},
-    {{SET(S_RELATIVE, 1), SET(S_ENCODER, 4), SET(S_DECODER, 8), SET(S_ENCODER_OUT, 24), SET(S_DROP, 0.45),
-      SET(S_DECAY, 0.3), SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)}},
+    {{SET(S_WITHIN, 1), SET(S_DROP, 0.3), SET(S_JITTER, 0.03), SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)}},
     {{SET(S_DROP, 0.45), SET(S_EPOCHS, 100), SET(S_BATCH, 16)}},
-    {{SET(S_RATE, 1e-2), SET(S_EPOCHS, 40)}},
-    {{SET(S_POOL, ONET_POOL_MAX), SET(S_EPOCHS, 40)}},
     {{SET(S_ENCODER, 2), SET(S_DECODER, 2), SET(S_DECAY, 1), SET(S_RATE, 2e-3)}},
+    {{SET(S_RELATIVE, 1), DEEP}},
+    {{SET(S_EPOCHS, 10)}},
+    {{WIDE, SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_WITHIN, 1), DEEP}},
+    {{SET(S_RELATIVE, 1), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_SCALE, ONET_SCALE_QUANTILE), SET(S_WITHIN, 1), SET(S_EPOCHS, 40)}},
+    {{SET(S_HIDDEN, 128), SET(S_BATCH, 64), SET(S_EPOCHS, 10)}},
+    {{SET(S_POOL, ONET_POOL_MAX), SET(S_EPOCHS, 40)}},
 };
 
 static double get(const setting *s, const onet_train_options *o) {
@@ -179,7 +187,7 @@ static double other_value(const setting *s, double now, rng *r) {
 }
 
 void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r) {
-    /* How often a setting is tried: what mattered most on most data has the largest share. */
+    /* How often each setting is changed: those that mattered most on most data most often. */
     static const int weight[SETTINGS] = {
         [S_EPOCHS] = 4,  [S_DROP] = 4,        [S_RELATIVE] = 3, [S_SCALE] = 3,
         [S_WITHIN] = 3,  [S_RATE] = 3,        [S_BATCH] = 2,    [S_DECAY] = 2,
@@ -201,7 +209,9 @@ void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r) {
 
 double space_cost(const choice_made *c) {
     const double *v = c->value;
-    double encoder = v[S_ENCODER] * v[S_HIDDEN] / (3 * 64),
-           decoder = v[S_DECODER] * v[S_DECODER_OUT] / (3 * 16);
-    return (1 - v[S_DROP] / 2) * (encoder + decoder) / 2 * sqrt(v[S_ENCODER_OUT] / 16) * v[S_MODELS];
+    /* Each block sees the outputs of those before it. */
+    double encoder = pow(v[S_ENCODER] / 3, 1.5) * v[S_HIDDEN] / 64,
+           decoder = pow(v[S_DECODER] / 3, 1.5) * v[S_DECODER_OUT] / 16;
+    return (1 - 0.8 * v[S_DROP]) * (0.25 * encoder + 0.75 * decoder) * sqrt(v[S_ENCODER_OUT] / 16) *
+           v[S_MODELS];
 }

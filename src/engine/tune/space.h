@@ -1,4 +1,5 @@
-/* What a search may choose: the settings with their values, and those that have worked on other data. */
+/* Defines the search space of tuning: the settings with their values, and those that have worked on other
+ * data. Also declares the file of trials (trials.c). */
 #ifndef TUNE_SPACE_H
 #define TUNE_SPACE_H
 
@@ -26,8 +27,7 @@ enum {
     S_JITTER,
     S_STRAY,
     S_MODELS,
-    S_RANKER, /* the linear ranker in place of the net; of the others it knows S_SCALE, S_WITHIN and
-                 S_RELATIVE */
+    S_RANKER, /* the linear ranker in place of the net; it uses S_SCALE, S_WITHIN and S_RELATIVE alone */
     SETTINGS
 };
 
@@ -35,7 +35,7 @@ typedef struct setting {
     const char *name;                                              /* that of the program's option */
     size_t at;                                                     /* in onet_train_options */
     enum { SPACE_DOUBLE, SPACE_INT, SPACE_NAME, SPACE_NONE } kind; /* of the field; NONE: it has none */
-    bool numbers;                                                  /* not for words */
+    bool numbers;                                                  /* numbers alone, not words */
     const onet_choice *(*choices)(void);
     int count;
     double value[8];
@@ -43,7 +43,7 @@ typedef struct setting {
 
 extern const setting settings[SETTINGS];
 
-/* Of S_SCALE: a list of the caller's own, which stays as it is. */
+/* The value of S_SCALE for a list that the caller gave, which is kept. */
 enum { SPACE_GIVEN = -1 };
 
 typedef struct choice_made {
@@ -55,7 +55,7 @@ void space_write(const choice_made *c, onet_train_options *o);
 bool space_same(const choice_made *a, const choice_made *b);
 /* "drop 0.3, epochs 60": what differs from `base`; "default" when nothing does. */
 void space_text(char *text, size_t room, const choice_made *c, const choice_made *base);
-/* A value as text: 0.3, 60, mean; and back, false where it is none. */
+/* A value as text: 0.3, 60, mean; and text as a value, false if it is not one. */
 void space_value_text(char text[32], int s, double value);
 bool space_value_parse(double *value, int s, const char *text);
 
@@ -66,5 +66,40 @@ bool space_known(choice_made *c, int i, const choice_made *base, const bool fixe
 void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r);
 /* How long an epoch takes, about, in epochs of the default net. */
 double space_cost(const choice_made *c);
+
+/* ---- Trials (trials.c) ------------------------------------------------------------------------------- */
+
+/* The trials of a search, and the CSV that keeps them. */
+
+/* FIRST measures the speed of this machine and decides nothing else. */
+typedef enum trial_kind { TRIAL_FIRST, TRIAL_SHORT, TRIAL_WHOLE } trial_kind;
+/* SLOW: would have taken more than its share of the budget. STOPPED: the search ended before it did. */
+typedef enum trial_end { TRIAL_ENDED, TRIAL_SLOW, TRIAL_FAILED, TRIAL_STOPPED } trial_end;
+
+typedef struct trial {
+    choice_made made;
+    trial_kind kind;
+    int generation; /* trials of one generation were chosen at once, by the results of those before */
+    int part;       /* that measured it */
+    int epochs;     /* trained for */
+    trial_end end;
+    double exact, neighbours, tau; /* NaN unless it ended */
+    double seconds;                /* of its training and measuring */
+    double at;                     /* of the search, when it ended */
+} trial;
+
+typedef struct trials {
+    trial *row;
+    size_t count, room;
+    char search[17]; /* tells one search from another: data, seed and options in hex */
+} trials;
+
+onet_status trials_add(trials *t, const trial *row, onet_error *err);
+void trials_free(trials *t);
+onet_status trials_write(const trials *t, const char *path, onet_error *err);
+/* Reads what trials_write wrote; nothing where there is no file. ONET_BAD where it is of another search. */
+onet_status trials_read(trials *t, const char *path, onet_error *err);
+/* The finished trial of these settings, kind and part; NULL: none. */
+const trial *trials_find(const trials *t, const choice_made *made, trial_kind kind, int part);
 
 #endif

@@ -1,5 +1,5 @@
-/* Keeps the trials of a search in a CSV, one row each, and reads them back. */
-#include "engine/tune/trials.h"
+/* Stores the trials of a tuning search as CSV, one row each, and reads them back. */
+#include "engine/tune/space.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,44 +29,41 @@ void trials_free(trials *t) {
     *t = (trials){0};
 }
 
-static onet_status write_head(output *out, onet_error *err) {
-    onet_status status = output_printf(out, err, "search,trial,generation,kind,part,ended");
-    for (int s = 0; s < SETTINGS && !status; s++) status = output_printf(out, err, ",%s", settings[s].name);
-    return status ? status
-                  : output_printf(out, err, ",trained_epochs,exact,neighbours,tau,seconds,search_seconds\n");
+static void write_head(output *out) {
+    output_put(out, "search,trial,generation,kind,part,ended");
+    for (int s = 0; s < SETTINGS; s++) output_printf(out, ",%s", settings[s].name);
+    output_put(out, ",trained_epochs,exact,neighbours,tau,seconds,search_seconds\n");
 }
 
-static onet_status write_row(output *out, const trials *t, size_t i, onet_error *err) {
+static void write_row(output *out, const trials *t, size_t i) {
     const trial *r = &t->row[i];
-    onet_status status = output_printf(out, err, "%s,%zu,%d,%s,%d,%s", t->search, i + 1, r->generation,
-                                       kinds[r->kind], r->part, ends[r->end]);
-    for (int s = 0; s < SETTINGS && !status; s++) {
+    output_printf(out, "%s,%zu,%d,%s,%d,%s", t->search, i + 1, r->generation, kinds[r->kind], r->part,
+                  ends[r->end]);
+    for (int s = 0; s < SETTINGS; s++) {
         char value[32];
         space_value_text(value, s, r->made.value[s]);
-        status = output_printf(out, err, ",%s", value);
+        output_printf(out, ",%s", value);
     }
-    if (!status) status = output_printf(out, err, ",%d", r->epochs);
+    output_printf(out, ",%d", r->epochs);
     const double measures[] = {r->exact, r->neighbours, r->tau};
-    for (size_t m = 0; m < sizeof measures / sizeof *measures && !status; m++) {
+    for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
         char text[NUMBER_TEXT] = "";
         if (!isnan(measures[m])) number_print(text, sizeof text, "%.17g", measures[m]);
-        status = output_printf(out, err, ",%s", text);
+        output_printf(out, ",%s", text);
     }
     char seconds[NUMBER_TEXT], at[NUMBER_TEXT];
     number_print(seconds, sizeof seconds, "%.3f", r->seconds);
     number_print(at, sizeof at, "%.3f", r->at);
-    return status ? status : output_printf(out, err, ",%s,%s\n", seconds, at);
+    output_printf(out, ",%s,%s\n", seconds, at);
 }
 
 onet_status trials_write(const trials *t, const char *path, onet_error *err) {
     output *out = NULL;
     onet_status status = output_open(&out, path, err);
     if (status) return status;
-    status = write_head(out, err);
-    for (size_t i = 0; i < t->count && !status; i++) status = write_row(out, t, i, err);
-    if (!status) return output_commit(out, err);
-    output_abort(out);
-    return status;
+    write_head(out);
+    for (size_t i = 0; i < t->count; i++) write_row(out, t, i);
+    return output_commit(out, err);
 }
 
 static int name_of(const char *const *names, int count, const char *text) {

@@ -1,6 +1,6 @@
-/* onet_tune: successive halving over the settings of space.c, trial by trial. A search is a function of its
- * trials: which are tried next follows from the results and times of those before, so that a search that is
- * resumed goes through its old trials as if it had just run them. */
+/* Implements onet_tune: successive halving over the settings of space.c, trial by trial. Which settings are
+ * tried next follows from the results and times of the trials before, so a resumed search replays its old
+ * trials as if it had just run them. */
 #include "ordernet_tune.h"
 
 #include <limits.h>
@@ -23,8 +23,10 @@
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
 #include "engine/train/options.h"
-#include "engine/tune/trials.h"
+#include "engine/train/train.h"
+#include "engine/tune/space.h"
 #include "ordernet_io.h"
+#include "ordernet_train.h"
 
 enum {
     PARTS = 4,           /* to choose by */
@@ -43,8 +45,8 @@ enum {
 static const double shares[] = {1.0 / 8, 1.0 / 6, 1.0 / 4, 1.0 / 3, 1.0 / 2, 1};
 enum { SHARES = sizeof shares / sizeof *shares, SHARE_OF_TRIALS = 3 };
 
-static const double main_share = 0.7;  /* of the time; the rest is for the finalists */
-static const double most_of_one = 0.2; /* of the time of all threads: what one trial may take */
+static const double main_share = 0.75; /* of the search's time; the rest is for the finalists */
+static const double final_share = 0.5; /* of all time: what the last trainings may take */
 
 /* Settings and what is known of them. */
 typedef struct config {
@@ -89,6 +91,7 @@ typedef struct search {
     onet_status status;
     onet_error err;
     int new_trials;
+    double deadline; /* of the search; 0: there is none */
 } search;
 
 /* ---- Division of the sets -------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ static int look(void *context, const onet_progress *now) {
     running *r = context;
     search *s = r->s;
     double seconds = clock_seconds() - r->started;
-    if (s->how.seconds > 0 && spent(s) > s->how.seconds) atomic_store(&s->late, true);
+    if (s->deadline > 0 && spent(s) > s->deadline) atomic_store(&s->late, true);
     if (r->share > 0 && seconds > 1 &&
         seconds + (isnan(now->seconds_left) ? 0 : now->seconds_left) > r->share)
         r->slow = true;
@@ -225,10 +228,11 @@ static int trained_epochs(const search *s, const task *t) {
     return epochs < 2 ? (whole < 2 ? 1 : 2) : epochs;
 }
 
-/* The options of a training of the search: nothing is written, no file is looked at. */
+/* The options of a training within the search: it writes and reads no files. */
 static onet_train_options train_options(const search *s, const choice_made *made, int threads) {
     onet_train_options o = s->base;
     space_write(made, &o);
+    o.settings.pool = train_pool(o.settings.pool, s->sets->count); /* that of the last training */
     o.threads = threads;
     o.model_path = NULL;
     o.resume = o.keep = o.keep_stopped = o.patience = 0;
@@ -251,14 +255,20 @@ static onet_status train_one(const search *s, onet_model **model, const choice_m
     return onet_ranker_train(model, sets, &ranker, err);
 }
 
-static double share_of_one(const search *s) {
-    return s->how.seconds > 0 ? most_of_one * s->how.seconds * s->workers : 0;
+static double final_seconds(const search *s, const choice_made *made, int models, int measured);
+
+/* What a training on all sets takes, and before it one without the test part, must not take more than this.
+ */
+static double final_limit(const search *s) {
+    return fmax(final_share * s->how.seconds, final_seconds(s, &s->base_made, 1, 1));
 }
 
-/* Trains and measures. What a trial meets (a loss that is no number) is its own failure; only memory is all
- * trials'. */
+/* Trains and measures. A failure such as a NaN loss is that of the trial alone; only lack of memory fails the
+ * search. */
 static void run_trial(search *s, const task *t, int threads, trial *row) {
-    running r = {.s = s, .started = clock_seconds(), .share = share_of_one(s)};
+    running r = {.s = s, .started = clock_seconds()};
+    if (s->how.seconds > 0) /* the last trainings see more sets */
+        r.share = t->kind == TRIAL_FIRST ? 0.25 * s->how.seconds : final_limit(s);
     onet_train_options o = train_options(s, &t->made, threads);
     onet_model *model = NULL;
     onet_error err;
@@ -294,7 +304,8 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
     }
     row->seconds = clock_seconds() - r.started;
     hold(s);
-    /* Before any has ended a failure is one of the data or of the machine: it would be that of all. */
+    /* A failure before any trial has ended is one of the data or the machine, which every trial would
+     * meet. */
     if (status && !r.slow && status != ONET_INTERRUPTED && !s->status &&
         (status == ONET_MEMORY || t->kind == TRIAL_FIRST)) {
         s->status = status;
@@ -371,14 +382,33 @@ static void fill_tried(const search *s, const config *c, onet_tried *t) {
     t->score = mean_score(c, level);
 }
 
-/* The best of each level, the highest level first. Returns how many. */
+/* The best of the highest level, unless settings of a lower level did clearly better there: the ranker
+ * reaches every level while the nets of large data are still at the first. */
+static const config *winner(const search *s) {
+    int *index = array_new(MOST_CONFIGS, sizeof *index);
+    const config *best = NULL;
+    for (int level = 3; index && level >= 1; level--) {
+        int there = ranking(s, level, index), i = 0;
+        while (i < there && level_of(&s->configs[index[i]]) != level) i++;
+        if (i == there) continue;
+        const config *c = &s->configs[index[i]];
+        if (!best || mean_score(c, level) > score_of(best->whole[0]) + 0.01) best = c;
+    }
+    free(index);
+    return best;
+}
+
+/* The winner, then the best of each level, the highest level first. Returns how many. */
 static int best_rows(const search *s, onet_tried *row, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
+    const config *first = winner(s);
     if (!index) return 0;
+    if (first) fill_tried(s, first, &row[count++]);
     for (int level = 3; level >= 1; level--) {
         int there = ranking(s, level, index);
         for (int i = 0; i < there && count < most; i++)
-            if (level_of(&s->configs[index[i]]) == level) fill_tried(s, &s->configs[index[i]], &row[count++]);
+            if (level_of(&s->configs[index[i]]) == level && &s->configs[index[i]] != first)
+                fill_tried(s, &s->configs[index[i]], &row[count++]);
     }
     free(index);
     return count;
@@ -407,6 +437,7 @@ static double predict(const search *s, const choice_made *made, int epochs) {
         if (r->kind != TRIAL_FIRST && r->end == TRIAL_ENDED && space_same(&r->made, made))
             return r->seconds * epochs / r->epochs;
     }
+    if (made->value[S_RANKER] > 0) epochs = 2; /* it takes about as long */
     return s->per_cost * epochs * space_cost(made);
 }
 
@@ -417,12 +448,57 @@ static double now_at(const search *s) {
     return at;
 }
 
+/* Seconds from the end of the search to that of the last training: `measured` models of these settings and
+ * one of those given without the test part, then `models` on all sets. */
+static double final_seconds(const search *s, const choice_made *made, int models, int measured) {
+    double sets = (double)s->rest[0]->count, without = (double)s->rest[TEST]->count / sets,
+           all = (double)s->sets->count / sets;
+    double one = predict(s, made, (int)made->value[S_EPOCHS]),
+           base = s->per_cost * s->base_made.value[S_EPOCHS] * space_cost(&s->base_made);
+    if (made->value[S_RANKER] > 0) return one * (without + all) + base * without;
+    if (s->on_gpu) return one * (measured * without + models * all) + base * without;
+    int w = s->workers, rounds = (models + w - 1) / w;
+    double first = fmax((measured + w - 1) / w * one, (measured * one + base) / w);
+    /* One model alone by all threads: they help it less than they would help models of their own. */
+    double last = models > 1 ? rounds * one : one * (w > 1 ? 0.8 : 1);
+    return 1.05 * (first * without + last * all);
+}
+
+/* As many models as there is time for: merged ones are better on most data. */
+static int models_for(const search *s, const choice_made *made) {
+    const setting *models = &settings[S_MODELS];
+    int most = (int)models->value[models->count - 1], count = (int)made->value[S_MODELS];
+    if (s->fixed[S_MODELS] || made->value[S_RANKER] > 0 || s->base.train_vectors) return count;
+    while (most > count && final_seconds(s, made, most, 1) > final_share * s->how.seconds) most--;
+    return most;
+}
+
+static double reserve_for(const search *s, const choice_made *made) {
+    int models = models_for(s, made);
+    double all = final_seconds(s, made, models, models); /* where that is little, all of them are measured */
+    return all < 0.15 * s->how.seconds ? all : final_seconds(s, made, models, 1);
+}
+
+/* When the search has to end for the settings that are the best now. */
+static void set_deadline(search *s) {
+    if (!(s->how.seconds > 0)) return;
+    const config *best = winner(s);
+    s->deadline = s->how.seconds - reserve_for(s, best ? &best->made : &s->base_made);
+    if (s->deadline < 0.3 * s->how.seconds) s->deadline = 0.3 * s->how.seconds;
+}
+
 /* Adds a trial unless there is no time for it. */
 static bool ask(search *s, task *list, int *count, const choice_made *made, trial_kind kind, int part) {
     task t = {.made = *made, .kind = kind, .part = part};
     t.predicted = predict(s, made, trained_epochs(s, &t));
-    if (s->how.seconds > 0 && (t.predicted > share_of_one(s) || now_at(s) + t.predicted > s->how.seconds))
-        return false;
+    if (s->how.seconds > 0) {
+        double all = t.predicted;
+        for (int i = 0; i < *count; i++) all += list[i].predicted;
+        double end = now_at(s) + fmax(t.predicted, all / (s->on_gpu ? 1 : s->workers));
+        if (end > s->deadline || final_seconds(s, made, 1, 1) > final_limit(s) ||
+            end + final_seconds(s, made, 1, 1) > s->how.seconds)
+            return false;
+    }
     list[(*count)++] = t;
     return true;
 }
@@ -435,10 +511,20 @@ static int parents(const search *s, int level, int *index) {
     return nets;
 }
 
+/* Fewer epochs if the last trainings would take too long. */
+static void fit_epochs(const search *s, choice_made *made) {
+    const setting *epochs = &settings[S_EPOCHS];
+    if (!(s->how.seconds > 0) || s->fixed[S_EPOCHS] || made->value[S_RANKER] > 0) return;
+    for (int i = epochs->count - 1; i >= 0; i--)
+        if (epochs->value[i] < made->value[S_EPOCHS] && final_seconds(s, made, 1, 1) > final_limit(s))
+            made->value[S_EPOCHS] = epochs->value[i];
+}
+
 /* Settings that have not been tried: the next known ones, else a change of good ones. */
 static bool new_config(search *s, int *index, choice_made *made) {
     while (space_known(made, s->known, &s->base_made, s->fixed)) {
         s->known++;
+        fit_epochs(s, made);
         if (!find_config(s, made)) return true;
     }
     if (s->count >= MOST_CONFIGS) return false;
@@ -452,6 +538,7 @@ static bool new_config(search *s, int *index, choice_made *made) {
         from = (int)rng_below(&r, (uint64_t)from + 1); /* the best most often */
         *made = s->configs[index[from]].made;
         space_change(made, s->fixed, &r);
+        fit_epochs(s, made);
         if (!find_config(s, made)) return true;
     }
     return false;
@@ -495,6 +582,12 @@ static int choose_tasks(search *s, task *list, int most) {
 static int choose_final(search *s, task *list, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
     if (!index) return 0;
+    const config *best = winner(s);
+    for (int i = 0; i < s->count; i++)
+        if (&s->configs[i] == best && !best->asked_whole) {
+            s->configs[i].asked_whole = true;
+            ask(s, list, &count, &best->made, TRIAL_WHOLE, 0);
+        }
     if (ranking(s, 2, index) < FINALISTS) {
         int there = ranking(s, 1, index);
         for (int i = 0; i < there && i < FINALISTS && count < most; i++) {
@@ -533,7 +626,7 @@ static void learn(search *s) {
     }
 }
 
-/* With the trials of an earlier call that were not needed yet, so that none is lost. */
+/* Writes the trials, with those of an earlier call that were not needed yet, so that none is lost. */
 static onet_status write_trials(search *s, onet_error *err) {
     if (!s->how.path) return ONET_OK;
     trials all = {0};
@@ -593,6 +686,13 @@ static onet_status run_tasks(search *s, task *list, int count, onet_error *err) 
     else
         for (int i = 0; i < left; i++) pool_trial(s, i, 0);
     s->generation++;
+    set_deadline(s);
+    /* Trials were cut off for settings that others have beaten since, which need less at the end. */
+    if (atomic_load(&s->late) && spent(s) < s->deadline) {
+        atomic_store(&s->late, false);
+        for (int i = 0; i < s->count; i++)
+            if (!s->configs[i].whole[0]) s->configs[i].asked_whole = false;
+    }
     if (s->status && err) *err = s->err;
     return s->status;
 }
@@ -628,11 +728,12 @@ static onet_status start_search(search *s, onet_error *err) {
     if (status || !row) return status;
     if (row->end == TRIAL_SLOW)
         return fail(err, ONET_FAILED,
-                    "the time is too short for these data: not one short training fits; give more");
+                    "the time is too short for these data: not one short training fits; give more time");
     s->per_cost = row->seconds / (row->epochs * space_cost(&row->made));
     s->share = SHARE_OF_TRIALS;
     if (s->how.seconds > 0) {
-        double all = 0, budget = 0.35 * s->how.seconds * (s->on_gpu ? 1 : s->workers);
+        set_deadline(s);
+        double all = 0, budget = 0.5 * s->deadline * (s->on_gpu ? 1 : s->workers);
         choice_made made;
         for (int i = 0; space_known(&made, i, &s->base_made, s->fixed); i++)
             all += s->per_cost * made.value[S_EPOCHS] * space_cost(&made);
@@ -647,23 +748,18 @@ static onet_status start_search(search *s, onet_error *err) {
     return ONET_OK;
 }
 
-static const config *winner(const search *s) {
-    int *index = array_new(MOST_CONFIGS, sizeof *index);
-    const config *best = NULL;
-    for (int level = 3; index && level >= 1 && !best; level--)
-        if (ranking(s, level, index)) best = &s->configs[index[0]];
-    free(index);
-    return best;
-}
-
 /* Several models of the best settings, merged: better on most data. */
 static onet_status try_several(search *s, onet_error *err) {
     const config *best = winner(s);
+    task list[1];
+    int count = 0;
+    if (best && !best->whole[0] && !best->asked_whole) { /* only short trainings are known of it */
+        ask(s, list, &count, &best->made, TRIAL_WHOLE, 0);
+        return run_tasks(s, list, count, err);
+    }
     if (!best || s->fixed[S_MODELS] || best->made.value[S_RANKER] != 0 || !best->whole[0] ||
         s->count >= MOST_CONFIGS || s->base.train_vectors)
         return ONET_OK;
-    task list[1];
-    int count = 0;
     choice_made made = best->made;
     made.value[S_MODELS] = settings[S_MODELS].value[settings[S_MODELS].count - 1];
     s->configs[s->count++] = (config){.made = made, .asked_whole = true, .asked_parts = true};
@@ -679,7 +775,7 @@ static onet_status look_for(search *s, onet_error *err) {
     if (spare < 2) spare = 2;
     while (!status && !over(s)) {
         int ran = (int)s->done.count - 1, room = GENERATION;
-        if (s->how.seconds > 0 ? now_at(s) > main_share * s->how.seconds : ran >= most - spare) break;
+        if (s->how.seconds > 0 ? now_at(s) > main_share * s->deadline : ran >= most - spare) break;
         if (!(s->how.seconds > 0) && most - spare - ran < room) room = most - spare - ran;
         int count = choose_tasks(s, list, room);
         if (!count) break;
@@ -689,17 +785,26 @@ static onet_status look_for(search *s, onet_error *err) {
         int left = s->how.seconds > 0 ? GENERATION : most - ((int)s->done.count - 1) - 1;
         if (left > GENERATION) left = GENERATION;
         int count = left > 0 ? choose_final(s, list, left) : 0;
-        if (!count && left > 0 && s->how.trials) count = choose_tasks(s, list, left);
+        if (!count && left > 0) count = choose_tasks(s, list, left);
         if (!count) break;
         status = run_tasks(s, list, count, err);
     }
-    if (!status && !over(s)) status = try_several(s, err);
+    if (!status && !over(s) && s->how.trials) status = try_several(s, err);
+    if (!status && !over(s) && (int)s->done.count - 1 < most) { /* it had nothing to try */
+        int count = choose_tasks(s, list, 1);
+        if (count) status = run_tasks(s, list, count, err);
+    }
     return status;
 }
 
-/* Several models where they were at least as good on the first part, or where there was no time to see. */
+/* As many models as the time allows; without a time, several where they were at least as good on the first
+ * part. */
 static choice_made chosen(const search *s, const config *best) {
     choice_made made = best->made, several = best->made;
+    if (s->how.seconds > 0) {
+        made.value[S_MODELS] = models_for(s, &made);
+        return made;
+    }
     several.value[S_MODELS] = settings[S_MODELS].value[settings[S_MODELS].count - 1];
     for (int i = 0; i < s->count; i++)
         if (space_same(&s->configs[i].made, &several) && s->configs[i].whole[0] && best->whole[0] &&
@@ -711,53 +816,81 @@ static choice_made chosen(const search *s, const config *best) {
 /* ---- The honest figure -----------------------------------------------------------------------------------
  */
 
+enum { MOST_MODELS = 64 };
+
 typedef struct estimate {
     search *s;
-    const choice_made *made[2];
-    onet_report *report[2];
-    onet_status status[2];
-    onet_error err[2];
+    const choice_made *made;
+    int models; /* of the chosen settings, one per task; the task after them is for the given settings */
+    onet_model *model[MOST_MODELS + 1];
+    onet_status status[MOST_MODELS + 1];
+    onet_error err[MOST_MODELS + 1];
 } estimate;
 
 static void estimate_one(void *arg, int number, int thread) {
     estimate *e = arg;
     search *s = e->s;
     (void)thread;
-    int threads = s->on_gpu ? s->threads : s->threads / s->workers;
+    bool given = number == e->models;
+    const choice_made *made = given ? &s->base_made : e->made;
     running r = {.s = s, .started = clock_seconds()};
-    onet_train_options o = train_options(s, e->made[number], threads);
-    onet_model *model = NULL;
+    onet_train_options o = train_options(s, made, s->on_gpu ? s->threads : s->threads / s->workers);
+    if (!given) {
+        o.models = 1;
+        o.seed += (uint64_t)number;
+    }
     o.progress = look;
     o.context = &r;
-    e->status[number] = train_one(s, &model, e->made[number], s->rest[TEST], &o, &e->err[number]);
-    if (!e->status[number])
-        e->status[number] = measure(e->report[number], s, model, s->part[TEST], threads, &e->err[number]);
-    onet_model_free(model);
+    e->status[number] = train_one(s, &e->model[number], made, s->rest[TEST], &o, &e->err[number]);
 }
 
-/* Trains on all but the test part. A stop leaves the figure out. */
+/* The models of one of the two, merged and measured. A stop leaves the figure out. */
+static onet_status estimate_report(estimate *e, int first, int count, onet_report *report, onet_error *err) {
+    search *s = e->s;
+    onet_model *merged = NULL;
+    for (int i = first; i < first + count; i++) {
+        if (e->status[i] == ONET_INTERRUPTED) return ONET_OK;
+        if (e->status[i] && err) *err = e->err[i];
+        if (e->status[i]) return e->status[i];
+    }
+    onet_status status = count == 1 ? ONET_OK
+                                    : onet_model_merge(&merged, (const onet_model *const *)e->model + first,
+                                                       (size_t)count, err);
+    if (!status && merged && s->base.half) status = onet_model_set_half(merged, 1, err);
+    if (!status)
+        status = measure(report, s, merged ? merged : e->model[first], s->part[TEST], s->threads, err);
+    onet_model_free(merged);
+    return status;
+}
+
+/* Trains on all but the test part. */
 static onet_status measure_test(search *s, const choice_made *made, onet_tuned *result, onet_error *err) {
-    estimate e = {.s = s, .made = {made, &s->base_made}, .report = {&result->test, &result->test_default}};
-    int count = space_same(made, &s->base_made) ? 1 : 2;
-    s->how.seconds = 0; /* it is not a part of the search, whose time is over */
+    estimate *e = array_new(1, sizeof *e);
+    if (!e) return fail_memory(err, "the models");
+    int models = (int)made->value[S_MODELS];
+    *e = (estimate){.s = s, .made = made, .models = models};
+    if (s->how.seconds > 0 && !s->fixed[S_MODELS]) /* of fewer models, where there is no time for all */
+        while (e->models > 1 && spent(s) + final_seconds(s, made, models, e->models) > s->how.seconds)
+            e->models--;
+    result->test_models = e->models;
+    int count = space_same(made, &s->base_made) ? e->models : e->models + 1;
+    s->deadline = 0; /* the search is over */
     atomic_store(&s->late, false);
     if (!s->on_gpu && s->workers > 1)
-        pool_run(s->pool, count, estimate_one, &e);
+        pool_run(s->pool, count, estimate_one, e);
     else
-        for (int i = 0; i < count; i++) estimate_one(&e, i, 0);
-    for (int i = 0; i < count; i++) {
-        if (!e.status[i]) continue;
-        *e.report[i] = (onet_report){0};
-        if (e.status[i] == ONET_INTERRUPTED || i) continue;
-        if (err) *err = e.err[i];
-        return e.status[i];
-    }
-    if (count == 1) result->test_default = result->test;
-    return ONET_OK;
+        for (int i = 0; i < count; i++) estimate_one(e, i, 0);
+    onet_status status = estimate_report(e, 0, e->models, &result->test, err);
+    if (result->test.sets && count == e->models)
+        result->test_default = result->test;
+    else if (!status && estimate_report(e, e->models, 1, &result->test_default, NULL))
+        result->test_default = (onet_report){0};
+    for (int i = 0; i < count; i++) onet_model_free(e->model[i]);
+    free(e);
+    return status;
 }
 
-/* Share of sets that a random order puts right: 1 / n! of a set of n items, more where items are equal, which
- * is left out. */
+/* The share of sets that a random order gets right: 1 / n! for a set of n items; equal items are ignored. */
 static double guessing(const onet_sets *sets) {
     double sum = 0;
     for (size_t i = 0; i < sets->count; i++) sum += exp(-lgamma((double)sets_placed(sets, i) + 1));
@@ -790,13 +923,13 @@ static void name_search(search *s) {
 /* What the caller has set to another value than the default stays so. */
 static void fix_settings(search *s) {
     onet_train_options plain;
-    choice_made usual;
+    choice_made defaults;
     onet_train_defaults(&plain, sizeof plain);
-    space_read(&usual, &plain);
+    space_read(&defaults, &plain);
     space_read(&s->base_made, &s->base);
     for (int i = 0; i < SETTINGS; i++)
         s->fixed[i] =
-            s->base_made.value[i] != usual.value[i] || (settings[i].numbers && s->sets->word) ||
+            s->base_made.value[i] != defaults.value[i] || (settings[i].numbers && s->sets->word) ||
             settings[i].at + (settings[i].kind == SPACE_INT ? sizeof(int) : sizeof(double)) > s->given;
     static const int of_net[] = {S_SCALE,  S_WITHIN,      S_RELATIVE, S_POOL,       S_ENCODER,
                                  S_HIDDEN, S_ENCODER_OUT, S_DECODER,  S_DECODER_OUT};
@@ -853,8 +986,7 @@ static onet_status end_search(search *s, onet_train_options *options, onet_tuned
     bool stopped = atomic_load(&s->stop);
     if (!best && stopped) return fail(err, ONET_INTERRUPTED, "stopped before a trial had ended");
     if (!best)
-        return fail(err, ONET_FAILED,
-                    "no trial came to an end in the time given: give more, or smaller data");
+        return fail(err, ONET_FAILED, "no trial ended in the time given: give more time, or less data");
     onet_tuned found = {.trials = (int)s->done.count - 1, .new_trials = s->new_trials, .stopped = stopped};
     choice_made made = chosen(s, best);
     fill_tried(s, best, &found.best);

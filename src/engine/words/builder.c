@@ -1,3 +1,4 @@
+/* Builds a vocabulary word by word (builder.h). */
 #include "engine/words/builder.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The kind of an unknown word, from its digits, signs and ending. */
+/* Determines the kind of an unknown word, from its digits, signs and ending. */
 #include "engine/words/kind.h"
 
 #include <string.h>

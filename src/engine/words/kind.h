@@ -1,6 +1,6 @@
-/* Kinds of unknown word. A word without a row of its own gets the row of its kind, which is told from its
- * letters and digits: a year, a word in -ing, a Latin name. The rows have reserved names, so that a
- * vocabulary alone says how unknown words are treated. */
+/* Classifies unknown words by kind. A word without a row of its own gets the row of its kind, which is
+ * determined by its letters and digits: a year, a word in -ing, a Latin name. The rows have reserved names,
+ * so that a vocabulary alone says how unknown words are treated. */
 #ifndef WORDS_KIND_H
 #define WORDS_KIND_H
 

@@ -1,5 +1,5 @@
-/* Word vectors as text, in the format of Stanford's GloVe: one word per line, the word and then its numbers,
- * separated by single blanks. The first line says how many numbers there are. */
+/* Reads word vectors as text, in the format of Stanford's GloVe: one word per line, the word and then its
+ * numbers, separated by single blanks. The first line determines how many numbers there are. */
 #ifndef WORDS_VECTORS_H
 #define WORDS_VECTORS_H
 
@@ -12,7 +12,7 @@
  * have blanks in it, as in those files, but none of its parts after the first may be a number. The line
  * "words width" that word2vec writes first is passed over. */
 onet_status vectors_read(onet_words **words, const char *path, size_t *repeated, onet_error *err);
-/* The same of an input, which it closes. */
+/* The same for an input, which it closes. */
 onet_status vectors_from(onet_words **words, input *in, size_t *repeated, onet_error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* The choice of a vocabulary: which words get a row, and what stands for the others.
+/* Selects the words of a vocabulary: which words get a row, and which rows represent the others.
  *
  * Rows, first to last:
- *   1. what stands for unknown words, see below;
+ *   1. rows for unknown words, see below;
  *   2. words of the text that have a vector, the frequent ones first;
  *   3. words of the text without a vector that are frequent enough for a row of their own, which starts with
  *      the vector of their kind;
@@ -80,7 +80,7 @@ static void add_to_mean(means *m, int group, const float *vector, int width) {
     m->count[group]++;
 }
 
-static void get_mean(const means *m, int group, float *vector, int width) {
+static void mean_of(const means *m, int group, float *vector, int width) {
     for (int c = 0; c < width; c++)
         vector[c] = (float)(m->sum[(size_t)group * (size_t)width + (size_t)c] / (double)m->count[group]);
 }
@@ -108,12 +108,12 @@ static bool add_unknown_rows(choice *c, const means *m, float *vector) {
     int width = c->vectors->width;
     const char *other = kind_name(kind_other());
     if (c->options->unknown != ONET_UNKNOWN_KINDS) {
-        get_mean(m, kind_count() + 1, vector, width);
+        mean_of(m, kind_count() + 1, vector, width);
         return add_row(c, other, strlen(other), c->options->unknown == ONET_UNKNOWN_MEAN ? vector : NULL);
     }
     static const char *const wikitext[][2] = {{"@-@", "-"}, {"@,@", ","}, {"@.@", "."}};
     int rare = m->count[kind_count()] ? kind_count() : kind_count() + 1;
-    get_mean(m, rare, vector, width);
+    mean_of(m, rare, vector, width);
     if (words_exact(c->vectors, "<unk>", 5) < 0 && !add_row(c, "<unk>", 5, vector)) return false;
     for (size_t i = 0; i < sizeof wikitext / sizeof *wikitext; i++) {
         int32_t plain = words_exact(c->vectors, wikitext[i][1], 1);
@@ -122,7 +122,7 @@ static bool add_unknown_rows(choice *c, const means *m, float *vector) {
             return false;
     }
     for (int kind = 0; kind < kind_count(); kind++) {
-        get_mean(m, m->count[kind] ? kind : rare, vector, width);
+        mean_of(m, m->count[kind] ? kind : rare, vector, width);
         if (!add_row(c, kind_name(kind), strlen(kind_name(kind)), vector)) return false;
     }
     return true;
@@ -222,7 +222,7 @@ onet_status onet_words_choose(onet_words **words, const onet_words *vectors, con
     onet_status status = sized_take(&own, sizeof own, options, "onet_vocabulary_options", err);
     if (!status && !choice_of(onet_unknowns(), own.unknown))
         status = fail_field(err, ONET_USAGE, "onet_vocabulary_options.unknown",
-                            "there is no way %d to stand for unknown words", (int)own.unknown);
+                            "there is no treatment %d of unknown words", (int)own.unknown);
     if (!status && own.own_row < 0)
         status =
             fail_field(err, ONET_USAGE, "onet_vocabulary_options.own_row", "a word is seen 0 times or more");

@@ -1,4 +1,4 @@
-/* A vocabulary in memory: a hash table from words to rows, and which row stands for an unknown word. */
+/* Stores a vocabulary in memory: a hash table from words to rows, and the row of an unknown word. */
 #include "engine/words/words.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A vocabulary: words, and one vector of features for each. Items that are words are rows of its table. */
+/* Defines a vocabulary: words, and one vector of features for each. Items that are words are rows of its
+ * table. */
 #ifndef WORDS_WORDS_H
 #define WORDS_WORDS_H
 
@@ -27,9 +28,9 @@ bool words_insert(onet_words *words, int32_t row);
 /* The row with exactly this name, or -1. */
 int32_t words_exact(const onet_words *words, const char *text, size_t length);
 
-/* The row that stands for a word as the user wrote it (case and spelling are folded here). Never fails: an
- * unknown word gets the row of its kind (a number, a word in -ing, ...). *known, when it is not NULL: whether
- * the row is the word's own. */
+/* The row of a word as the user wrote it (case and spelling are folded here). Never fails: an unknown word
+ * gets the row of its kind (a number, a word in -ing, ...). *known, when it is not NULL: whether the row is
+ * the word's own. */
 int32_t words_find(const onet_words *words, const char *text, size_t length);
 int32_t words_find_known(const onet_words *words, const char *text, size_t length, bool *known);
 

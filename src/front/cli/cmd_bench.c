@@ -1,4 +1,5 @@
-/* ordernet bench: how fast training and ordering are, and what share of the machine's peak that is. */
+/* ordernet bench: measures how fast training and ordering are, and which share of the machine's peak speed
+ * that is. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,8 +121,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     FILE *csv = NULL;
     if (v->csv && !(csv = fopen(v->csv, "w"))) return fail(err, ONET_IO, "%s cannot be written", v->csv);
     if (!v->n.count) {
-        static const int usual[] = {5, 10, 20};
-        for (v->n.count = 0; v->n.count < 3; v->n.count++) v->n.value[v->n.count] = usual[v->n.count];
+        static const int sizes[] = {5, 10, 20};
+        for (v->n.count = 0; v->n.count < 3; v->n.count++) v->n.value[v->n.count] = sizes[v->n.count];
     }
     bool begun = false;
     for (int i = 0; i < v->n.count && !status; i++)
@@ -146,55 +147,21 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 
 static const option options[] = {
     {.group = "What is measured"},
-    {.name = "train",
-     .kind = OPTION_FLAG,
-     .field = offsetof(bench_values, train),
-     .help = "Training steps only."},
-    {.name = "order", .kind = OPTION_FLAG, .field = offsetof(bench_values, order), .help = "Ordering only."},
-    {.name = "n",
-     .kind = OPTION_SIZES,
-     .argument = "SIZES",
-     .field = offsetof(bench_values, n),
-     .low = 1,
-     .high = 1000000,
-     .default_text = "5,10,20",
-     .help = "Items per set: 5-20,50."},
-    {.name = "batch",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(bench_values, batch),
-     .low = 1,
-     .high = 1 << 20,
-     .help = "Sets per training step."},
-    {.name = "beam",
-     .kind = OPTION_INT,
-     .argument = "K",
-     .field = offsetof(bench_values, beam),
-     .low = 1,
-     .high = 1000000,
-     .help = "Beams in ordering; 1 is the greedy search."},
-    {.name = "sets",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(bench_values, sets),
-     .low = 0,
-     .high = 1 << 24,
-     .default_text = "as many as fill the time",
-     .help = "Sets put in order at once."},
-    {.name = "seconds",
-     .kind = OPTION_DOUBLE,
-     .argument = "S",
-     .field = offsetof(bench_values, seconds),
-     .low = 0.01,
-     .high = 86400,
-     .help = "Time for each measurement; the best of several stretches counts."},
+    OPTION(FLAG, "train", offsetof(bench_values, train), .help = "Training steps only."),
+    OPTION(FLAG, "order", offsetof(bench_values, order), .help = "Ordering only."),
+    OPTION(SIZES, "n", offsetof(bench_values, n), .argument = "SIZES", RANGE(1, 1000000),
+           .default_text = "5,10,20", .help = "Items per set: 5-20,50."),
+    OPTION(INT, "batch", offsetof(bench_values, batch), .argument = "N", RANGE(1, 1 << 20),
+           .help = "Sets per training step."),
+    OPTION(INT, "beam", offsetof(bench_values, beam), .argument = "K", RANGE(1, 1000000),
+           .help = "Beams in ordering; 1 is the greedy search."),
+    OPTION(INT, "sets", offsetof(bench_values, sets), .argument = "N", RANGE(0, 1 << 24),
+           .default_text = "as many as fill the time", .help = "Sets put in order at once."),
+    OPTION(DOUBLE, "seconds", offsetof(bench_values, seconds), .argument = "S", RANGE(0.01, 86400),
+           .help = "Time for each measurement; the best of several stretches counts."),
     {.group = "The net"},
-    {.name = "preset",
-     .kind = OPTION_NAME,
-     .argument = "NAME",
-     .choices = onet_presets,
-     .field = offsetof(bench_values, preset),
-     .help = "Widths and depths to start from."},
+    OPTION(NAME, "preset", offsetof(bench_values, preset), .argument = "NAME", .choices = onet_presets,
+           .help = "Widths and depths to start from."),
     WIDTH("width", width, "Features per item."),
     WIDTH("encoder-blocks", encoder_blocks, "Encoder blocks."),
     WIDTH("hidden", hidden, "Channels inside an encoder block."),
@@ -205,15 +172,9 @@ static const option options[] = {
     OPTION_THREADS(offsetof(bench_values, threads)),
     OPTION_KERNELS(offsetof(bench_values, kernels)),
     OPTION_DEVICE(offsetof(bench_values, device)),
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .field = offsetof(bench_values, json),
-     .help = "One JSON object per line."},
-    {.name = "csv",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(bench_values, csv),
-     .help = "Also write the table here."},
+    OPTION(FLAG, "json", offsetof(bench_values, json), .help = "One JSON object per line."),
+    OPTION(STRING, "csv", offsetof(bench_values, csv), .argument = "FILE",
+           .help = "Also write the table here."),
     {0},
 };
 

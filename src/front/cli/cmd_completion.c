@@ -1,4 +1,4 @@
-/* ordernet completion SHELL: a script that teaches the shell the commands and options, made from the same
+/* ordernet completion SHELL: prints a completion script for bash, zsh or fish, generated from the same option
  * tables as the help. */
 #include <stdio.h>
 #include <string.h>

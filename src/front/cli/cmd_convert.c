@@ -1,5 +1,5 @@
-/* ordernet convert: sets from one format to another, and the weights of a model to half precision and back.
- */
+/* ordernet convert: converts sets from one file format to another, or the weights of a model to half
+ * precision and back. */
 #include "app/command.h"
 #include "engine/base/error.h"
 
@@ -42,22 +42,14 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(convert_values, field)
 
 static const option options[] = {
-    {.name = "to",
-     .kind = OPTION_CHOICE,
-     .argument = "FORMAT",
-     .choices = onet_formats,
-     .field = AT(to),
-     .help = "Format to write."},
+    OPTION(CHOICE, "to", AT(to), .argument = "FORMAT", .choices = onet_formats, .help = "Format to write."),
     OPTIONS_READ(AT(read)),
     {.group = "Models"},
-    {.name = "half",
-     .kind = OPTION_FLAG,
-     .field = AT(half),
-     .help = "IN is a model: write its weights in half precision, two bytes each instead of four."},
-    {.name = "float",
-     .kind = OPTION_FLAG,
-     .field = AT(single),
-     .help = "IN is a model: write its weights in four bytes each again, with the values that they have."},
+    OPTION(FLAG, "half", AT(half),
+           .help = "IN is a model: write its weights in half precision, two bytes each instead of four."),
+    OPTION(FLAG, "float", AT(single),
+           .help =
+               "IN is a model: write its weights in four bytes each again, with the values that they have."),
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* ordernet draw: learning curves, from the logs of trainings. */
+/* ordernet draw: draws learning curves from the log files of trainings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,23 +176,12 @@ static void defaults(void *values) {
 }
 
 static const option options[] = {
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(curve_values, out),
-     .required = true,
-     .help = "The picture, .svg or .png; without such an ending both are written."},
-    {.name = "what",
-     .kind = OPTION_CHOICE,
-     .argument = "WHAT",
-     .choices = curve_whats,
-     .field = offsetof(curve_values, what),
-     .help = "What to draw."},
-    {.name = "title",
-     .kind = OPTION_STRING,
-     .argument = "TEXT",
-     .field = offsetof(curve_values, title),
-     .help = "Written above it."},
+    OPTION(STRING, "out", offsetof(curve_values, out), .required = true, .argument = "FILE",
+           .help = "The picture, .svg or .png; without such an ending both are written."),
+    OPTION(CHOICE, "what", offsetof(curve_values, what), .argument = "WHAT", .choices = curve_whats,
+           .help = "What to draw."),
+    OPTION(STRING, "title", offsetof(curve_values, title), .argument = "TEXT",
+           .help = "Title of the picture."),
     {0},
 };
 

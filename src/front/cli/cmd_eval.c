@@ -1,4 +1,5 @@
-/* ordernet eval: how well a model's orders agree with the right ones. */
+/* ordernet eval: measures how well a model's orders agree with the right ones, overall, by size or by group;
+ * compares with simple baselines, and measures the importance of each feature. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
+#include "ordernet_io.h"
 
 typedef struct eval_values {
     const char *model, *per_set, *group, *draw, *train;
@@ -164,11 +166,14 @@ static void importances_free(importances *m) {
     free(m->of);
 }
 
-static onet_status measure_features(importances *m, const eval_values *v, onet_orderer *orderer,
-                                    const eval_sets *e, const onet_set_measure *each, onet_error *err) {
-    enum { NAME = 16 };
-    size_t width = (size_t)e->sets->width;
-    m->count = e->sets->width;
+/* A column of text is one: its features are shuffled together. */
+static onet_status measure_features(importances *m, const eval_values *v, const onet_model *model,
+                                    onet_orderer *orderer, const eval_sets *e, const onet_set_measure *each,
+                                    onet_error *err) {
+    enum { NAME = 256 };
+    int relations = onet_model_settings(model)->relations, all = e->sets->width + relations;
+    size_t width = (size_t)all;
+    const onet_columns *columns = onet_model_columns(model);
     m->name = array_new(width, sizeof *m->name);
     m->text = array_new(width, NAME);
     m->of = array_new(width, sizeof *m->of);
@@ -176,12 +181,22 @@ static onet_status measure_features(importances *m, const eval_values *v, onet_o
     progress line;
     onet_status status = ONET_OK;
     progress_start(&line, v->quiet);
-    for (int j = 0; j < m->count && !status; j++) {
-        snprintf(m->text + (size_t)j * NAME, NAME, "x%d", j + 1); /* as convert names them */
-        m->name[j] = e->feature ? e->feature[j] : m->text + (size_t)j * NAME;
-        status =
-            onet_measure_importance(&m->of[j], orderer, e->sets, each, j, v->repeats, v->order.seed, err);
-        progress_count(&line, "importance", "features", j + 1, m->count);
+    for (int j = 0; j < all && !status; m->count++) {
+        char *text = m->text + (size_t)m->count * NAME;
+        bool relation = j >= e->sets->width;
+        int span = relation ? 1 : onet_columns_span(columns, j);
+        snprintf(text, NAME, relation ? "relation %d" : "x%d", /* as convert names them */
+                 relation ? j - e->sets->width + 1 : j + 1);
+        m->name[m->count] = e->feature && !relation ? e->feature[j] : text;
+        if (span > 1) {
+            const char *name = onet_columns_name(columns, j);
+            snprintf(text, NAME, "%.*s", (int)strcspn(name, "="), name);
+            m->name[m->count] = text;
+        }
+        status = onet_measure_importance(&m->of[m->count], orderer, e->sets, each, j, v->repeats,
+                                         v->order.seed, err);
+        j += span;
+        progress_count(&line, "importance", "features", j, all);
     }
     progress_end(&line);
     return status;
@@ -253,7 +268,7 @@ static onet_status print_json(const eval_values *v, const onet_report *all, cons
     return status;
 }
 
-/* With guessing, the best column and the linear ranker, chosen on the sets of --train. */
+/* Compares with guessing, the best column and the linear ranker, chosen on the sets of --train. */
 static onet_status compare(onet_comparison *c, const eval_values *v, const onet_model *model,
                            const onet_sets *sets, const onet_set_measure *each, onet_error *err) {
     onet_compare_options with = {.size = sizeof with,
@@ -282,7 +297,7 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
     onet_status status = v->by_size ? by_size(&sizes, each, e->sets->count, err) : ONET_OK;
     if (!status && v->group) status = by_group(&groups, e, each, err);
     if (!status && v->per_set) status = eval_write_each(v->per_set, e, v->group != NULL, each, err);
-    if (!status && v->importance) status = measure_features(&features, v, orderer, e, each, err);
+    if (!status && v->importance) status = measure_features(&features, v, model, orderer, e, each, err);
     onet_comparison compared;
     if (!status && v->baselines) status = compare(&compared, v, model, e->sets, each, err);
     if (!status && v->draw) status = draw_features(&features, v->draw, err);
@@ -375,7 +390,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     answer_room room = {0};
     double *logprob = NULL;
     onet_set_measure *each = NULL;
-    onet_status status = processes_first() ? check_options(v, operands[0], err) : ONET_OK;
+    onet_status status = processes_is_rank0() ? check_options(v, operands[0], err) : ONET_OK;
     status = world_agree(processes(), status, err);
     if (!status) status = ordering_open(&model, &orderer, v->model, &v->order, err);
     if (!status && !orderer) { /* rank 0 reads, this one has served it */
@@ -410,55 +425,33 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 
 static const option options[] = {
     OPTION_MODEL(AT(model)),
-    {.name = "by-size", .kind = OPTION_FLAG, .field = AT(by_size), .help = "One line for each size of set."},
-    {.name = "group",
-     .kind = OPTION_STRING,
-     .argument = "KEY",
-     .field = AT(group),
-     .help =
-         "One line for each value that the sets have under this key of JSON Lines or in this column of CSV."},
-    {.name = "per-set",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(per_set),
-     .help = "Write the measures of each set, a row per set with its line and 'id', to this file; its name "
-             "ends in .csv or .jsonl."},
-    {.name = "json", .kind = OPTION_FLAG, .field = AT(json), .help = "Print JSON."},
+    OPTION(FLAG, "by-size", AT(by_size), .help = "One line for each size of set."),
+    OPTION(STRING, "group", AT(group), .argument = "KEY",
+           .help = "One line for each value that the sets have under this key of JSON Lines or in this "
+                   "column of CSV."),
+    OPTION(STRING, "per-set", AT(per_set), .argument = "FILE",
+           .help = "Write the measures of each set, a row per set with its line and 'id', to this file; its "
+                   "name ends in .csv or .jsonl."),
+    OPTION(FLAG, "json", AT(json), .help = "Print JSON."),
     OPTION_QUIET(AT(quiet)),
 
     {.group = "What the result is worth"},
-    {.name = "baselines",
-     .kind = OPTION_FLAG,
-     .field = AT(baselines),
-     .help = "Compare with guessing, with the best single column and with a linear ranker, and say which is "
-             "enough."},
-    {.name = "train",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(train),
-     .default_text = "none",
-     .help =
-         "With --baselines: the sets that the model was trained on, for the column and the ranker to be "
-         "chosen on. Without it they are chosen on four fifths of the sets and measured on the fifth left."},
+    OPTION(FLAG, "baselines", AT(baselines),
+           .help = "Compare with guessing, with the best single column and with a linear ranker, and say "
+                   "which is enough."),
+    OPTION(STRING, "train", AT(train), .argument = "FILE", .default_text = "none",
+           .help = "With --baselines: the sets that the model was trained on, for the column and the ranker "
+                   "to be chosen on. Without it they are chosen on four fifths of the sets and measured on "
+                   "the fifth left."),
 
     {.group = "Which features matter"},
-    {.name = "importance",
-     .kind = OPTION_FLAG,
-     .field = AT(importance),
-     .help = "Measure what exact match and log-likelihood lose when one feature is shuffled among the items "
-             "of each set; the shuffles follow from --seed."},
-    {.name = "repeats",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 1,
-     .high = 10000,
-     .field = AT(repeats),
-     .help = "Shuffles of each feature."},
-    {.name = "draw",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(draw),
-     .help = "Draw the importance of the features as bars: a .svg or .png file, or both."},
+    OPTION(FLAG, "importance", AT(importance),
+           .help = "Measure what exact match and log-likelihood lose when one feature is shuffled among the "
+                   "items of each set; the shuffles follow from --seed."),
+    OPTION(INT, "repeats", AT(repeats), .argument = "N", RANGE(1, 10000),
+           .help = "Shuffles of each feature."),
+    OPTION(STRING, "draw", AT(draw), .argument = "FILE",
+           .help = "Draw the importance of the features as bars: a .svg or .png file, or both."),
 
     {.group = "Search"},
     OPTIONS_SEARCH(AT(order)),

@@ -1,4 +1,4 @@
-/* ordernet help [COMMAND [all]]: the help pages; with --man the man page. */
+/* ordernet help [COMMAND [all]]: prints the help pages, or with --man the man page. */
 #include "front/cli/help.h"
 
 #include <string.h>
@@ -21,10 +21,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 }
 
 static const option options[] = {
-    {.name = "man",
-     .kind = OPTION_FLAG,
-     .field = offsetof(help_values, man),
-     .help = "Print the man page of the whole program, for man -l or troff -man."},
+    OPTION(FLAG, "man", offsetof(help_values, man),
+           .help = "Print the man page of the whole program, for man -l or troff -man."),
     {0},
 };
 

@@ -1,4 +1,5 @@
-/* ordernet inspect: what a model is made of. */
+/* ordernet inspect: prints what a model file contains: settings, features and their scaling, tensors, the
+ * weights of a linear ranker. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,9 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/shown.h"
+#include "ordernet_io.h"
+#include "ordernet_measure.h"
+#include "ordernet_train.h"
 #include "ordernet_words.h"
 
 typedef struct inspect_values {
@@ -132,6 +136,7 @@ static void print_text(const onet_model *m, const char *path) {
     else
         printf("%d feature%s%s\n", onet_model_width(m), onet_model_width(m) == 1 ? "" : "s",
                s->relative ? ", as given and relative to the set" : "");
+    if (s->relations) printf("relations        %d for each ordered pair of items\n", s->relations);
     print_columns(onet_model_columns(m));
     if (!strcmp(onet_model_kind(m), "network")) print_blocks(m);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
@@ -210,7 +215,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 }
 
 static const option options[] = {
-    {.name = "json", .kind = OPTION_FLAG, .field = offsetof(inspect_values, json), .help = "Print JSON."},
+    OPTION(FLAG, "json", offsetof(inspect_values, json), .help = "Print JSON."),
     {0},
 };
 

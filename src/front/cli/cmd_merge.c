@@ -1,4 +1,4 @@
-/* ordernet merge: one model from several. */
+/* ordernet merge: combines several models into one that orders by the mean of their logits (an ensemble). */
 #include <stdlib.h>
 
 #include "app/command.h"
@@ -23,12 +23,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 }
 
 static const option options[] = {
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(merge_values, out),
-     .required = true,
-     .help = "Where the merged model is written."},
+    OPTION(STRING, "out", offsetof(merge_values, out), .required = true, .argument = "FILE",
+           .help = "Where the merged model is written."),
     {0},
 };
 

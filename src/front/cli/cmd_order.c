@@ -1,4 +1,5 @@
-/* ordernet order: sets in, answers out, as they come. */
+/* ordernet order: reads sets, orders them with a model in batches, and writes the answers as they are
+ * ready. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,6 @@ static const onet_choice *on_errors(void) {
     return list;
 }
 
-/* Of a large set. */
-static void show_progress(void *context, size_t done, size_t steps) {
-    progress_count(context, "ordering", "steps", (double)done, (double)steps);
-}
-
 static void defaults(void *values) {
     order_values *v = values;
     v->out = "-";
@@ -45,11 +41,8 @@ static void defaults(void *values) {
     v->order.top = 1;
     v->order.seed = 1;
     v->order.max_items = MAX_ITEMS;
-    v->order.progress = show_progress;
+    v->order.progress = ordering_progress;
 }
-
-/* A batch is as many sets as there are at hand, up to these: enough for all threads, and little memory. */
-enum { BATCH_SETS = 1024, BATCH_ITEMS = 1 << 16 };
 
 typedef struct ordering {
     const order_values *v;
@@ -272,7 +265,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_model *model = NULL;
     ordering *o = calloc(1, sizeof *o);
     if (!o) status = fail_memory(err, "the sets");
-    if (!status && processes_first()) status = check_place(v, count, operands, err);
+    if (!status && processes_is_rank0()) status = check_place(v, count, operands, err);
     if ((status = world_agree(processes(), status, err))) {
         free(o);
         return status;
@@ -305,49 +298,26 @@ static const option options[] = {
     OPTIONS_SEARCH(AT(order)),
 
     {.group = "Answer"},
-    {.name = "top",
-     .kind = OPTION_INT,
-     .argument = "K",
-     .low = 1,
-     .high = 100000,
-     .field = AT(order.top),
-     .help =
-         "Give the K best orders of each set with their log-probabilities; the beam is that wide at least."},
-    {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
-    {.name = "score",
-     .kind = OPTION_FLAG,
-     .field = AT(score),
-     .help =
-         "Do not search an order: add the log-probability of the order that each set has, and in JSON Lines "
-         "of each of its steps."},
-    {.name = "on-error",
-     .kind = OPTION_CHOICE,
-     .argument = "WHAT",
-     .choices = on_errors,
-     .field = AT(on_error),
-     .help =
-         "What to do with a set that cannot be read or ordered. Where a line is a set, those after it are "
-         "answered; in other formats the whole file is bad. The exit status is 3 in any case."},
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(out),
-     .default_text = "standard output",
-     .help = "Where the answers are written; the file is there when all are, or as it was before. A name in "
-             ".gz compresses."},
-    {.name = "to",
-     .kind = OPTION_CHOICE,
-     .argument = "FORMAT",
-     .choices = onet_formats,
-     .field = AT(to),
-     .default_text = "by the name of --out, else as the sets came",
-     .help = "Format of the answers."},
+    OPTION(INT, "top", AT(order.top), .argument = "K", RANGE(1, 100000),
+           .help = "Give the K best orders of each set with their log-probabilities; the beam is that wide "
+                   "at least."),
+    OPTION(FLAG, "steps", AT(steps), .help = "Add the probability of each step."),
+    OPTION(FLAG, "score", AT(score),
+           .help = "Do not search an order: add the log-probability of the order that each set has, and in "
+                   "JSON Lines of each of its steps."),
+    OPTION(CHOICE, "on-error", AT(on_error), .argument = "WHAT", .choices = on_errors,
+           .help =
+               "What to do with a set that cannot be read or ordered. Where a line is a set, those after it "
+               "are answered; in other formats the whole file is bad. The exit status is 3 in any case."),
+    OPTION(STRING, "out", AT(out), .argument = "FILE", .default_text = "standard output",
+           .help = "Where the answers are written; a file is replaced only when all are there. A "
+                   "name in .gz compresses."),
+    OPTION(CHOICE, "to", AT(to), .argument = "FORMAT", .choices = onet_formats,
+           .default_text = "by the name of --out, else as the sets came", .help = "Format of the answers."),
 
     {.group = "Data format"},
-    {.name = "text",
-     .kind = OPTION_FLAG,
-     .field = AT(text),
-     .help = "Words: one bag of words per line in, the ordered line out; the same as --format text."},
+    OPTION(FLAG, "text", AT(text),
+           .help = "Words: one bag of words per line in, the ordered line out; the same as --format text."),
     OPTIONS_READ(AT(read)),
 
     {.group = "Machine"},

@@ -1,4 +1,5 @@
-/* ordernet train: from sets with their right order to a model. */
+/* ordernet train: trains a model on sets whose right order is known; also runs --tune, --folds and the final
+ * measurement on held-out sets. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -11,17 +12,15 @@
 #include "app/comparison.h"
 #include "app/division.h"
 #include "app/feature_report.h"
-#include "app/folds.h"
 #include "app/interrupt.h"
-#include "app/learning_curve.h"
 #include "app/processes.h"
 #include "app/report.h"
 #include "app/training.h"
-#include "app/tuning.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
+#include "ordernet_train.h"
 #include "ordernet_words.h"
 
 typedef struct train_values {
@@ -128,7 +127,7 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
     training t = {0};
     onet_model *model = NULL;
     onet_status status = training_run(&t, &model, data, valid, &v->options, v->quiet, err);
-    if (!status && !v->quiet && processes_first()) {
+    if (!status && !v->quiet && processes_is_rank0()) {
         training_summarise(&t, &v->options, model);
         if (v->holdout)
             printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
@@ -153,32 +152,10 @@ static onet_status measure_folds(const train_values *v, const onet_sets *data, o
     onet_comparison comparison;
     onet_status status = folds_run(&report, &comparison, data, (const char *const *)v->group, v->folds,
                                    &v->options, v->quiet, err);
-    if (status || !processes_first()) return status;
+    if (status || !processes_is_rank0()) return status;
     printf("%d folds: each set is measured by a model that was trained without it\n", v->folds);
     report_print(&report);
     return comparison_print(&comparison, data, "train", err);
-}
-
-static onet_status check_sets(const train_values *v, const onet_sets *data, const onet_sets *valid,
-                              onet_error *err) {
-    if (!data->order)
-        return fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->data);
-    const onet_model *from = v->options.from;
-    if (from && !onet_model_words(from) != !data->words)
-        return fail(err, ONET_BAD, "%s orders %s, but the items of %s are %s", v->from,
-                    data->words ? "numbers" : "words", v->data, data->words ? "words" : "numbers");
-    if (from && onet_model_width(from) != data->width)
-        return fail(err, ONET_BAD, "%s orders items of %d feature%s, but those of %s have %d", v->from,
-                    onet_model_width(from), onet_model_width(from) == 1 ? "" : "s", v->data, data->width);
-    if (v->options.train_vectors && !data->words)
-        return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
-    if (valid && !valid->order)
-        return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
-                    v->valid);
-    if (valid && valid->width != data->width)
-        return fail(err, ONET_BAD, "%s: an item has %d feature%s, but %s has %d; both need the same",
-                    v->valid, valid->width, valid->width == 1 ? "" : "s", v->data, data->width);
-    return ONET_OK;
 }
 
 /* How many sets --holdout takes: "10%" of all, or "50". */
@@ -322,7 +299,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status && v->valid) {
         onet_read_options read = v->read;
         if ((*data)->words) read.words = (*data)->words;
-        read.columns = (*data)->columns; /* the same features, and what stands for missing values */
+        read.columns = (*data)->columns; /* the same features, and values for missing ones */
         status = onet_sets_read(valid, v->valid, &read, err);
     }
     if (!status && v->read.group_column && (v->holdout || v->folds || v->tune)) {
@@ -333,7 +310,6 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status && v->holdout) status = hold_out(v, group, data, valid, err);
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
-    if (!status) status = check_sets(v, *data, *valid, err);
     return status || v->quiet ? status : feature_report(*data, &v->options, err);
 }
 
@@ -375,10 +351,10 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
                       "stopped after %d trials; the same command with --resume continues it", result.trials);
     if (status) return status;
     interrupt_forget();
-    if (!v->quiet) tuning_summarise(&result, path);
+    if (!v->quiet) tuning_summarise(&result, v->options.models, path);
     v->ranker = result.ranker;
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
-    v->options.keep = 0; /* what may be replaced was asked before */
+    v->options.keep = 0; /* checked before the search */
     status = settings_as_options(v, err);
     if (!status && !v->quiet) print_command(v);
     fflush(stdout);
@@ -397,7 +373,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status) status = choose_settings(v, err);
     if (!status) {
         /* Rank 0 reads for all. */
-        if (processes_first()) status = open_files(v, &from, &words, &data, &valid, err);
+        if (processes_is_rank0()) status = open_files(v, &from, &words, &data, &valid, err);
         status = world_agree(processes(), status, err);
     }
     if (!status && v->folds) status = measure_folds(v, data, err);
@@ -414,335 +390,169 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     return status;
 }
 
-#define AT(field)      offsetof(train_values, field)
-#define PRESET         .default_text = "as the preset says"
-#define WIDTH(most)    .kind = OPTION_INT, .argument = "N", .low = 1, .high = (most), PRESET
-#define NUMBER(lo, hi) .kind = OPTION_DOUBLE, .argument = "X", .low = (lo), .high = (hi)
+#define AT(field) offsetof(train_values, field)
+#define PRESET    "as the preset says"
 
 static const option options[] = {
     {.group = "Files"},
-    {.name = "data",
-     .basic = true,
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .required = true,
-     .field = AT(data),
-     .help = "Sets with their right order; - for standard input."},
-    {.name = "model",
-     .basic = true,
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .required = true,
-     .unless = "folds",
-     .field = AT(options.model_path),
-     .help = "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
-             "log and the best model by validation (log-likelihood of the right orders) stand beside it."},
-    {.name = "ranker",
-     .basic = true,
-     .kind = OPTION_FLAG,
-     .field = AT(ranker),
-     .help =
-         "Train a linear ranker in place of the net, in about a second: each item has a score, a weighted "
-         "sum of its own features, and the highest goes first. The model is used as any other. Options of "
-         "the net and of its training have no effect."},
+    OPTION(STRING, "data", AT(data), .required = true, .basic = true, .argument = "FILE",
+           .help = "Sets with their right order; - for standard input."),
+    OPTION(STRING, "model", AT(options.model_path), .required = true, .basic = true, .argument = "FILE",
+           .unless = "folds",
+           .help =
+               "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
+               "log and the best model by validation (log-likelihood of the right orders) stand beside it."),
+    OPTION(FLAG, "ranker", AT(ranker), .basic = true,
+           .help = "Train a linear ranker in place of the net, in about a second: each item has a score, a "
+                   "weighted sum of its own features, and the highest goes first. The model is used as any "
+                   "other. Options of the net and of its training have no effect."),
     OPTION_HALF(AT(options.half)),
-    {.name = "from",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(from),
-     .help = "Fine-tuning: begin with the weights of this model instead of random ones. Its net, its "
-             "standardisation of the features and its words are kept; words of the data that it does not "
-             "have count as unknown. Adam, the schedule and the average of the weights start anew."},
-    {.name = "valid",
-     .basic = true,
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(valid),
-     .help = "Sets to measure the model with after each epoch."},
-    {.name = "holdout",
-     .basic = true,
-     .kind = OPTION_STRING,
-     .argument = "SHARE",
-     .field = AT(holdout),
-     .default_text = "none",
-     .help = "Without --valid: take validation sets out of the data, drawn by the seed; a share as "
-             "in 10%, or a number of sets."},
-    {.name = "folds",
-     .basic = true,
-     .kind = OPTION_INT,
-     .argument = "K",
-     .low = 2,
-     .high = 1000,
-     .field = AT(folds),
-     .default_text = "none",
-     .help = "Cross-validation: divide the data, drawn by the seed, into K parts, train K models, each "
-             "without one part, and measure each on that part, as 'ordernet eval' does. With --model the "
-             "model is then trained on all of the data; without, none is written."},
-    {.name = "group-column",
-     .basic = true,
-     .kind = OPTION_STRING,
-     .argument = "NAME",
-     .field = AT(read.group_column),
-     .default_text = "none",
-     .help =
-         "--holdout, --folds and --tune keep sets with the same value in this column of CSV, or under this "
-         "key of "
-         "JSON, in one part: a document, a customer, a day. Equal sets stay together in any case. The column "
-         "is no "
-         "feature."},
-    {.name = "tune",
-     .kind = OPTION_STRING,
-     .basic = true,
-     .argument = "[BUDGET]",
-     .otherwise = "5m",
-     .field = AT(tune),
-     .default_text = "none; 5m where it is given alone",
-     .help =
-         "Look for the best settings first: try many by successive halving, on parts of the data that they "
-         "were not trained on. The budget is a time, as in 90s, 5m or 2h, or a number of trials as in 40, "
-         "which gives the same model on every machine. Options that are given stay as they are. The model is "
-         "then trained on all of the data with the best settings; the command that trains it again is "
-         "printed. "
-         "Every trial is a row of MODEL.trials.csv. Ctrl-C ends the search with the best so far, --resume "
-         "goes "
-         "on with it."},
-    {.name = "learning-curve",
-     .kind = OPTION_FLAG,
-     .field = AT(learning_curve),
-     .help =
-         "After the training, train on a quarter and on a half of the sets too, for as many steps each, and "
-         "say whether more examples would help. Takes three times as long."},
-    {.name = "valid-limit",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 0,
-     .high = INT_MAX,
-     .field = AT(options.valid_limit),
-     .help = "Measure with the first N validation sets at most; 0 takes all."},
-    {.name = "patience",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 0,
-     .high = 1e6,
-     .field = AT(options.patience),
-     .help =
-         "Stop when the log-likelihood of the validation sets has not improved for N epochs; 0 never does."},
-    {.name = "checkpoint-seconds",
-     NUMBER(0, 1e9),
-     .field = AT(options.checkpoint_seconds),
-     .help = "Time between two checkpoints; 0 writes one at the end and on interruption only."},
-    {.name = "resume",
-     .basic = true,
-     .kind = OPTION_FLAG,
-     .field = AT(options.resume),
-     .help =
-         "Continue from the checkpoint beside the model, or from the start where there is none. The result "
-         "is that of an unbroken run, byte for byte. Data and settings must be the same, but there may be "
-         "more epochs: from then on the learning rate follows the schedule over all of them."},
-    {.name = "force",
-     .basic = true,
-     .kind = OPTION_FLAG,
-     .field = AT(force),
-     .help = "Replace the model, the checkpoint, the log and the best model of an earlier training. Without "
-             "it, and without --resume, they are kept and the training is refused."},
+    OPTION(STRING, "from", AT(from), .argument = "FILE",
+           .help =
+               "Fine-tuning: begin with the weights of this model instead of random ones. Its net, its "
+               "standardisation of the features and its words are kept; words of the data that it does not "
+               "have count as unknown. Adam, the schedule and the average of the weights start anew."),
+    OPTION(STRING, "valid", AT(valid), .basic = true, .argument = "FILE",
+           .help = "Sets to measure the model with after each epoch."),
+    OPTION(STRING, "holdout", AT(holdout), .basic = true, .argument = "SHARE", .default_text = "none",
+           .help = "Without --valid: take validation sets out of the data, drawn by the seed; a share as in "
+                   "10%, or a number of sets."),
+    OPTION(INT, "folds", AT(folds), .basic = true, .argument = "K", RANGE(2, 1000), .default_text = "none",
+           .help = "Cross-validation: divide the data, drawn by the seed, into K parts, train K models, each "
+                   "without one part, and measure each on that part, as 'ordernet eval' does. With --model "
+                   "the model is then trained on all of the data; without, none is written."),
+    OPTION(STRING, "group-column", AT(read.group_column), .basic = true, .argument = "NAME",
+           .default_text = "none",
+           .help = "--holdout, --folds and --tune keep sets with the same value in this column of CSV, or "
+                   "under this key of JSON, in one part: a document, a customer, a day. Equal sets stay "
+                   "together in any case. The column is no feature."),
+    OPTION(STRING, "tune", AT(tune), .basic = true, .argument = "[BUDGET]", .otherwise = "5m",
+           .default_text = "none; 5m where it is given alone",
+           .help =
+               "Look for the best settings first: try many by successive halving, on parts of the data that "
+               "they were not trained on. The budget is a time for all of it, as in 90s, 5m or 2h, or a "
+               "number of trials as in 40, which gives the same model on every machine. Options that are "
+               "given stay as they are. The model is then trained on all of the data with the best settings; "
+               "the command that trains it again is printed. Every trial is a row of MODEL.trials.csv. "
+               "Ctrl-C ends the search with the best so far, --resume goes on with it."),
+    OPTION(FLAG, "learning-curve", AT(learning_curve),
+           .help = "After the training, train on a quarter and on a half of the sets too, for as many steps "
+                   "each, and say whether more examples would help. Takes three times as long."),
+    OPTION(INT, "valid-limit", AT(options.valid_limit), .argument = "N", RANGE(0, INT_MAX),
+           .help = "Measure with the first N validation sets at most; 0 takes all."),
+    OPTION(INT, "patience", AT(options.patience), .argument = "N", RANGE(0, 1e6),
+           .help = "Stop when the log-likelihood of the validation sets has not improved for N epochs; 0 "
+                   "never does."),
+    OPTION(DOUBLE, "checkpoint-seconds", AT(options.checkpoint_seconds), .argument = "X", RANGE(0, 1e9),
+           .help = "Time between two checkpoints; 0 writes one at the end and on interruption only."),
+    OPTION(
+        FLAG, "resume", AT(options.resume), .basic = true,
+        .help =
+            "Continue from the checkpoint beside the model, or from the start where there is none. The "
+            "result is that of an unbroken run, byte for byte. Data and settings must be the same, but there "
+            "may be more epochs: from then on the learning rate follows the schedule over all of them."),
+    OPTION(FLAG, "force", AT(force), .basic = true,
+           .help = "Replace the model, the checkpoint, the log and the best model of an earlier training. "
+                   "Without it, and without --resume, they are kept and the training is refused."),
     OPTION_QUIET(AT(quiet)),
 
     {.group = "Data format"},
     OPTIONS_READ(AT(read)),
-    {.name = "missing",
-     .basic = true,
-     .kind = OPTION_CHOICE,
-     .argument = "HOW",
-     .choices = onet_missings,
-     .field = AT(read.missing),
-     .help = "What to do with missing values (an empty field, NA, null, NaN). The model keeps the means, and "
-             "treats the sets that it orders alike."},
-    {.name = "scale",
-     .basic = true,
-     .kind = OPTION_STRING,
-     .argument = "SCALE",
-     .field = AT(options.scale),
-     .help = "How each feature is scaled, learned from the data and kept in the model: standard (mean 0 and "
-             "variance 1), quantile (the share of the data that is smaller) or none. auto looks at each: "
-             "standard, or quantile and the rank within the set where heavy tails or far clusters would "
-             "crowd most of its values; the training says what it chose. Single features by name, or by "
-             "number from 1 where they have none: quantile:price,standard:x"},
-    {.name = "within",
-     .basic = true,
-     .kind = OPTION_FLAG,
-     .field = AT(options.within),
-     .help = "Give each item, for each feature, its rank within the set too, equal values alike."},
-    {.name = "no-standardise",
-     .kind = OPTION_OFF,
-     .field = AT(options.standardise),
-     .help = "Take the features as they are, unless --scale names them. Otherwise they are shifted and "
-             "scaled to mean 0 and variance 1, "
-             "by numbers that are kept in the model."},
+    OPTION(CHOICE, "missing", AT(read.missing), .basic = true, .argument = "HOW", .choices = onet_missings,
+           .help = "What to do with missing values (an empty field, NA, null, NaN). The model keeps the "
+                   "means, and treats the sets that it orders alike."),
+    OPTION(STRING, "scale", AT(options.scale), .basic = true, .argument = "SCALE",
+           .help = "How each feature is scaled, learned from the data and kept in the model: standard (mean "
+                   "0 and variance 1), quantile (the share of the data that is smaller) or none. auto looks "
+                   "at each: standard, or quantile and the rank within the set where heavy tails or far "
+                   "clusters would crowd most of its values; the training says what it chose. Single "
+                   "features by name, or by number from 1 where they have none: quantile:price,standard:x"),
+    OPTION(FLAG, "within", AT(options.within), .basic = true,
+           .help = "Add the rank of each feature within the set as a feature; equal values have one rank."),
+    OPTION(OFF, "no-standardise", AT(options.standardise),
+           .help = "Take the features as they are, unless --scale names them. Otherwise they are shifted and "
+                   "scaled to mean 0 and variance 1, by numbers that are kept in the model."),
 
-    {.name = "vectors",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(vectors),
-     .help = "Words: their vectors, as text in GloVe's format, for data that does not bring its own."},
+    OPTION(STRING, "vectors", AT(vectors), .argument = "FILE",
+           .help = "Words: their vectors, as text in GloVe's format, for data that does not bring its own."),
 
     {.group = "Net"},
-    {.name = "preset",
-     .kind = OPTION_NAME,
-     .argument = "NAME",
-     .choices = onet_presets,
-     .field = AT(preset),
-     .default_text = "default",
-     .help = "Widths and depths to start from."},
-    {.name = "encoder-blocks",
-     WIDTH(64),
-     .field = AT(settings.encoder_blocks),
-     .help = "Blocks of the encoder."},
-    {.name = "hidden",
-     WIDTH(8192),
-     .field = AT(settings.hidden),
-     .help = "Channels inside an encoder block (H)."},
-    {.name = "encoder-out",
-     WIDTH(4096),
-     .field = AT(settings.encoder_out),
-     .help = "Channels that an encoder block adds (O)."},
-    {.name = "pool",
-     .kind = OPTION_CHOICE,
-     .argument = "POOL",
-     .choices = onet_pools,
-     .field = AT(settings.pool),
-     PRESET,
-     .help = "What is kept of an item's pairs with the others."},
-    {.name = "decoder-blocks",
-     WIDTH(64),
-     .field = AT(settings.decoder_blocks),
-     .help = "Blocks of the decoder."},
-    {.name = "decoder-out",
-     WIDTH(4096),
-     .field = AT(settings.decoder_out),
-     .help = "Channels that a decoder block adds, twice: itself and its pool (C)."},
-    {.name = "relative",
-     .kind = OPTION_FLAG,
-     .field = AT(settings.relative),
-     .help = "Give the net each feature twice: as it is, and relative to the set (less its mean, divided by "
-             "its deviation). For orders that depend on where an item stands among the others (pages, maps, "
-             "tours), not on the values alone (a score, a colour). Not for words."},
-    {.name = "train-vectors",
-     .kind = OPTION_FLAG,
-     .field = AT(options.train_vectors),
-     .help = "Words: train the words' vectors too."},
-    {.name = "forget",
-     .kind = OPTION_DOUBLE,
-     .argument = "SHARE",
-     .field = AT(options.forget),
-     .low = 0,
-     .high = 0.9,
-     .help = "Words: take this share of them, drawn anew in each epoch, for unknown; a tenth of "
-             "it among the most frequent hundredth of the vocabulary."},
+    OPTION(NAME, "preset", AT(preset), .argument = "NAME", .choices = onet_presets, .default_text = "default",
+           .help = "Widths and depths to start from."),
+    OPTION(INT, "encoder-blocks", AT(settings.encoder_blocks), .argument = "N", RANGE(1, 64),
+           .default_text = PRESET, .help = "Blocks of the encoder."),
+    OPTION(INT, "hidden", AT(settings.hidden), .argument = "N", RANGE(1, 8192), .default_text = PRESET,
+           .help = "Channels inside an encoder block (H)."),
+    OPTION(INT, "encoder-out", AT(settings.encoder_out), .argument = "N", RANGE(1, 4096),
+           .default_text = PRESET, .help = "Channels that an encoder block adds (O)."),
+    OPTION(CHOICE, "pool", AT(settings.pool), .argument = "POOL", .choices = onet_pools,
+           .default_text = PRESET, .help = "Pooling over an item's pairs with the others."),
+    OPTION(INT, "decoder-blocks", AT(settings.decoder_blocks), .argument = "N", RANGE(1, 64),
+           .default_text = PRESET, .help = "Blocks of the decoder."),
+    OPTION(INT, "decoder-out", AT(settings.decoder_out), .argument = "N", RANGE(1, 4096),
+           .default_text = PRESET,
+           .help = "Channels that a decoder block adds, twice: itself and its pool (C)."),
+    OPTION(FLAG, "relative", AT(settings.relative),
+           .help =
+               "Give the net each feature twice: as it is, and relative to the set (less its mean, divided "
+               "by its deviation). For orders that depend on where an item stands among the others (pages, "
+               "maps, tours), not on the values alone (a score, a colour). Not for words."),
+    OPTION(FLAG, "train-vectors", AT(options.train_vectors), .help = "Words: train the words' vectors too."),
+    OPTION(DOUBLE, "forget", AT(options.forget), .argument = "SHARE", RANGE(0, 0.9),
+           .help = "Words: take this share of them, drawn anew in each epoch, for unknown; a tenth of it "
+                   "among the most frequent hundredth of the vocabulary."),
 
-    {.name = "drop",
-     .kind = OPTION_DOUBLE,
-     .argument = "SHARE",
-     .field = AT(options.drop),
-     .low = 0,
-     .high = 0.9,
-     .help = "Leave out up to this share of the items of each set, drawn anew in each epoch; two items at "
-             "least stay, in their order. For few examples."},
-    {.name = "jitter",
-     NUMBER(0, 10),
-     .field = AT(options.jitter),
-     .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of each. A "
-             "feature with two values at most, a flag, stays as it is. For few examples."},
+    OPTION(DOUBLE, "drop", AT(options.drop), .argument = "SHARE", RANGE(0, 0.9),
+           .help = "Leave out up to this share of the items of each set, drawn anew in each epoch; two items "
+                   "at least stay, in their order. For few examples."),
+    OPTION(DOUBLE, "jitter", AT(options.jitter), .argument = "X", RANGE(0, 10),
+           .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of "
+                   "each. A feature with two values at most, a flag, stays as it is. For few examples."),
 
-    {.name = "stray",
-     .kind = OPTION_DOUBLE,
-     .argument = "SHARE",
-     .field = AT(options.stray),
-     .low = 0,
-     .high = 0.9,
-     .help = "At this share of the steps, drawn anew in each epoch, place another item than the right one: "
-             "the net learns to go on after an error of its own, with what follows the item placed last or "
-             "else the first that is left. For large sets whose neighbours matter, as on pages."},
+    OPTION(DOUBLE, "stray", AT(options.stray), .argument = "SHARE", RANGE(0, 0.9),
+           .help =
+               "At this share of the steps, drawn anew in each epoch, place another item than the right one: "
+               "the net learns to go on after an error of its own, with what follows the item placed last or "
+               "else the first that is left. For large sets whose neighbours matter, as on pages."),
 
     {.group = "Training"},
-    {.name = "epochs",
-     .basic = true,
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 1,
-     .high = 1e6,
-     .field = AT(options.epochs),
-     .help = "Passes over the data."},
-    {.name = "max-steps",
-     .kind = OPTION_U64,
-     .argument = "N",
-     .field = AT(options.max_steps),
-     .default_text = "as the epochs say",
-     .help = "Stop after this many steps."},
-    {.name = "batch",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 1,
-     .high = 65536,
-     .field = AT(options.batch),
-     .help = "Sets per step."},
-    {.name = "learning-rate", NUMBER(1e-12, 100), .field = AT(options.learning_rate), .help = "Adam's step."},
-    {.name = "schedule",
-     .kind = OPTION_CHOICE,
-     .argument = "NAME",
-     .choices = onet_schedules,
-     .field = AT(options.schedule),
-     .help = "The learning rate after the warm-up."},
-    {.name = "warmup",
-     NUMBER(0, 1),
-     .field = AT(options.warmup),
-     .help = "Share of all steps over which the learning rate rises from 0."},
-    {.name = "beta1", NUMBER(0, 0.999999), .field = AT(options.beta1), .help = "Adam's decay of the mean."},
-    {.name = "beta2",
-     NUMBER(0, 0.99999999),
-     .field = AT(options.beta2),
-     .help = "Adam's decay of the square."},
-    {.name = "epsilon", NUMBER(1e-30, 1), .field = AT(options.epsilon), .help = "Adam's epsilon."},
-    {.name = "weight-decay",
-     NUMBER(0, 1),
-     .field = AT(options.weight_decay),
-     .help = "Share by which the weights shrink per step, times the learning rate."},
-    {.name = "clip",
-     NUMBER(0, 1e9),
-     .field = AT(options.clip),
-     .help = "Largest norm of the gradient; 0 sets no limit."},
-    {.name = "batches",
-     .kind = OPTION_CHOICE,
-     .argument = "NAME",
-     .choices = onet_batch_kinds,
-     .field = AT(options.batches),
-     .help = "Which sets share a batch."},
-    {.name = "statistics",
-     .kind = OPTION_CHOICE,
-     .argument = "NAME",
-     .choices = onet_norm_statistics,
-     .field = AT(options.statistics),
-     .help = "Statistics of the batch norms when sets are ordered."},
-    {.name = "average",
-     NUMBER(0, 0.9999999),
-     .field = AT(options.average),
-     .help = "Decay of the EMA of the weights that becomes the model; 0 takes the last weights."},
-    {.name = "seed",
-     .kind = OPTION_U64,
-     .argument = "N",
-     .field = AT(options.seed),
-     .help = "First weights and the order of the data follow from it."},
+    OPTION(INT, "epochs", AT(options.epochs), .basic = true, .argument = "N", RANGE(1, 1e6),
+           .help = "Passes over the data."),
+    OPTION(U64, "max-steps", AT(options.max_steps), .argument = "N", .default_text = "as the epochs say",
+           .help = "Stop after this many steps."),
+    OPTION(INT, "batch", AT(options.batch), .argument = "N", RANGE(1, 65536), .help = "Sets per step."),
+    OPTION(DOUBLE, "learning-rate", AT(options.learning_rate), .argument = "X", RANGE(1e-12, 100),
+           .help = "Adam's learning rate."),
+    OPTION(CHOICE, "schedule", AT(options.schedule), .argument = "NAME", .choices = onet_schedules,
+           .help = "How the learning rate changes after the warm-up."),
+    OPTION(DOUBLE, "warmup", AT(options.warmup), .argument = "X", RANGE(0, 1),
+           .help = "Share of all steps over which the learning rate rises from 0."),
+    OPTION(DOUBLE, "beta1", AT(options.beta1), .argument = "X", RANGE(0, 0.999999),
+           .help = "Adam's decay of the mean."),
+    OPTION(DOUBLE, "beta2", AT(options.beta2), .argument = "X", RANGE(0, 0.99999999),
+           .help = "Adam's decay of the square."),
+    OPTION(DOUBLE, "epsilon", AT(options.epsilon), .argument = "X", RANGE(1e-30, 1),
+           .help = "Adam's epsilon."),
+    OPTION(DOUBLE, "weight-decay", AT(options.weight_decay), .argument = "X", RANGE(0, 1),
+           .help = "Share by which the weights shrink per step, times the learning rate."),
+    OPTION(DOUBLE, "clip", AT(options.clip), .argument = "X", RANGE(0, 1e9),
+           .help = "Largest norm of the gradient; 0 sets no limit."),
+    OPTION(CHOICE, "batches", AT(options.batches), .argument = "NAME", .choices = onet_batch_kinds,
+           .help = "Which sets share a batch."),
+    OPTION(CHOICE, "statistics", AT(options.statistics), .argument = "NAME", .choices = onet_norm_statistics,
+           .help = "Statistics of the batch norms when sets are ordered."),
+    OPTION(DOUBLE, "average", AT(options.average), .argument = "X", RANGE(0, 0.9999999),
+           .help = "Decay of the EMA of the weights that becomes the model; 0 takes the last weights."),
+    OPTION(U64, "seed", AT(options.seed), .argument = "N",
+           .help = "Seed of the initial weights and of the order of the data."),
     OPTION_MODELS(AT(options.models), true),
 
     {.group = "Machine"},
     OPTION_THREADS(AT(options.threads)),
     OPTION_KERNELS(AT(options.kernels)),
     OPTION_DEVICE(AT(options.device)),
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .argument = "NAME",
-     .choices = onet_precisions,
-     .field = AT(options.precision),
-     .help = "Arithmetic of the products."},
+    OPTION(CHOICE, "precision", AT(options.precision), .argument = "NAME", .choices = onet_precisions,
+           .help = "Arithmetic of the products."),
     {0},
 };
 

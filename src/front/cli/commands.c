@@ -1,4 +1,5 @@
-/* The list of commands, and the command that the first words of a command line name. */
+/* Lists all commands of the program, and finds the command that the first one or two words of a command line
+ * name. */
 #include "app/task.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Prints the help pages and the man page from the tables of the commands. */
+/* Prints the help pages and the man page, generated from the commands' option tables. */
 #include "front/cli/help.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ void help_overview(FILE *out, const char *family) {
     print_wrapped(out, exit_statuses, 0, 0, width);
 }
 
-/* Of commands that several ranks may share. */
+/* Added to the help of commands that several ranks may share. */
 static const char shared_work[] =
     "'mpirun -n 4 ordernet ...' shares the work over 4 ranks (docs/scale.md). Each rank then runs as many "
     "threads as its share of the CPUs, or as many as --threads says.";

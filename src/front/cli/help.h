@@ -1,4 +1,5 @@
-/* What the program says about itself, all of it made from the commands' tables. */
+/* Prints help pages, the list of commands and the man page, all generated from the commands' option
+ * tables. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

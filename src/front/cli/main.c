@@ -1,4 +1,5 @@
-/* The program: finds the command, fills in its options, runs it, and turns its status into an exit status. */
+/* The main function of the program: finds the command, parses its options, runs it, prints its error, and
+ * turns its status into an exit status. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -58,7 +59,7 @@ static onet_status run_command(const command *c, int count, char **arguments, on
     status = world_agree(processes(), status, err);
     if (!status) status = processes_same_task(c, values, help, err);
     if (!status && !help) status = c->run(values, operands, arguments, err);
-    if (!status && help && (!c->shared || processes_first()))
+    if (!status && help && (!c->shared || processes_is_rank0()))
         status = help_command(stdout, c, operands && !strcmp(arguments[0], "all"), err);
     free(values);
     return status;
@@ -69,7 +70,7 @@ static bool asks_help(const char *argument) {
 }
 
 static onet_status start(int count, char **arguments, onet_error *err, const command **ran) {
-    bool tells = processes_first();
+    bool tells = processes_is_rank0();
     if (!count || asks_help(arguments[0])) {
         if (tells) help_overview(count ? stdout : stderr, NULL);
         return count ? ONET_OK : ONET_USAGE;
@@ -105,8 +106,8 @@ int main(int argc, char **argv) {
     status = world_agree(processes(), status ? status : closed, &err);
     bool alone = ran && !ran->shared; /* whatever mpirun does, it knows of no other rank */
     bool apart = status && !alone && !processes();
-    if (apart) processes_await_first(&err);
-    if (status && err.text[0] && (alone || apart || processes_first()) && !(status == ONET_IO && gone)) {
+    if (apart) processes_await_rank0(&err);
+    if (status && err.text[0] && (alone || apart || processes_is_rank0()) && !(status == ONET_IO && gone)) {
         char line[ERROR_LINE];
         fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "",
                 error_line(&err, field_option, line));

@@ -1,5 +1,6 @@
-/* A list with a lock. Descriptors are closed elsewhere, after clients_remove, so that none in the list can
- * have come to mean another file. */
+/* Keeps the list of open connections under a mutex and shuts down those that time out. A file descriptor is
+ * closed after clients_remove, never before, so that no listed descriptor can have been reused for another
+ * file. */
 #include "front/serve/clients.h"
 
 #include <stdlib.h>

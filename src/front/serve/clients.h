@@ -1,5 +1,5 @@
-/* The open connections, and how long each has been waited for: a client that sends its request or takes its
- * answer too slowly is cut off. */
+/* Tracks the server's open connections and how long each keeps the server waiting: a client that is too slow
+ * in sending its request or reading its answer is disconnected. */
 #ifndef SERVE_CLIENTS_H
 #define SERVE_CLIENTS_H
 
@@ -9,8 +9,7 @@
 
 typedef struct client {
     int fd;
-    double
-        since; /* when its time began: the connection, the last answer, or this answer; 0: it waits for us */
+    double since; /* start of its time: connection, last answer or this answer; 0: it waits for the server */
     bool cut;
     struct client *next, **link;
 } client;

@@ -1,4 +1,5 @@
-/* ordernet serve: the models behind HTTP, until a signal ends it. */
+/* ordernet serve: loads the models and runs the HTTP server until a signal ends it; SIGHUP reloads models and
+ * page. */
 #include <ctype.h>
 #include <limits.h>
 #include <signal.h>
@@ -45,7 +46,8 @@ static onet_status load_models(models *m, const option_list *given, onet_error *
     for (int i = 0; i < given->count && !status; i++) status = models_add(m, given->value[i], err);
     static const struct {
         const char *name, *file;
-    } shipped[] = {{"tsp", "tours.safetensors"}, {"words", "words.safetensors"}};
+    } shipped[] = {
+        {"tsp", "tours.safetensors"}, {"words", "words.safetensors"}, {"pages", "pages.safetensors"}};
     for (size_t i = 0; !given->count && i < sizeof shipped / sizeof *shipped && !status; i++) {
         char path[PATH_MAX], both[PATH_MAX + 64];
         status = model_path(path, sizeof path, shipped[i].file, err);
@@ -165,7 +167,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         char names[1024];
         if (!o->token && !is_loopback(o->host))
             fprintf(stderr,
-                    "ordernet serve: whoever reaches %s may use this server; --token-file asks for a "
+                    "ordernet serve: warning: anyone who can reach %s may use this server; --token-file "
+                    "requires a "
                     "token\n",
                     o->host);
         printf("serving %s at http://%s%s%s:%d/\n", models_names(m, names, sizeof names),
@@ -182,146 +185,61 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(name) offsetof(serve_values, name)
 
 static const option options[] = {
-    {.name = "model",
-     .kind = OPTION_LIST,
-     .argument = "NAME=FILE",
-     .field = AT(models),
-     .default_text = "the shipped tours.safetensors as tsp, and words",
-     .help = "A model and the name that requests call it by; may be given several times."},
+    OPTION(LIST, "model", AT(models), .argument = "NAME=FILE",
+           .default_text = "the shipped tours.safetensors as tsp, words and pages",
+           .help = "A model and the name that requests call it by; may be given several times."),
 
     {.group = "Where"},
-    {.name = "port",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = AT(server.port),
-     .low = 0,
-     .high = 65535,
-     .help = "Port to listen on; 0 takes a free one."},
-    {.name = "host",
-     .kind = OPTION_STRING,
-     .argument = "ADDRESS",
-     .field = AT(server.host),
-     .help = "Address to listen at; 0.0.0.0 is every IPv4 address of this machine."},
-    {.name = "host-name",
-     .kind = OPTION_LIST,
-     .argument = "NAME",
-     .field = AT(names),
-     .default_text = "localhost and the address",
-     .help =
-         "A name that requests may call this server by in their Host header, as one behind a proxy or with "
-         "a name in the DNS; may be given several times. Others are refused, so that a stranger's page "
-         "cannot reach the server by a name that leads to this machine."},
-    {.name = "allow-origin",
-     .kind = OPTION_LIST,
-     .argument = "ORIGIN",
-     .field = AT(origins),
-     .default_text = "none",
-     .help = "Pages of this origin, such as https://example.org, may ask from the browsers of their readers "
-             "(CORS); * allows any. May be given several times."},
-    {.name = "token-file",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(token_file),
-     .help =
-         "Answer only requests with 'Authorization: Bearer TOKEN', the token being the first line of this "
-         "file. The page, /healthz and /openapi.json need none."},
-    {.name = "page",
-     .kind = OPTION_STRING,
-     .argument = "DIR",
-     .field = AT(page),
-     .default_text = "build/page beside the program, or that of the installation",
-     .help = "Folder of static files that is served at /."},
+    OPTION(INT, "port", AT(server.port), .argument = "N", RANGE(0, 65535),
+           .help = "Port to listen on; 0 takes a free one."),
+    OPTION(STRING, "host", AT(server.host), .argument = "ADDRESS",
+           .help = "Address to listen at; 0.0.0.0 is every IPv4 address of this machine."),
+    OPTION(LIST, "host-name", AT(names), .argument = "NAME", .default_text = "localhost and the address",
+           .help =
+               "Accept requests whose Host header has this name, for a server behind a proxy or with a DNS "
+               "name; may be given several times. Other names are refused, against DNS rebinding."),
+    OPTION(LIST, "allow-origin", AT(origins), .argument = "ORIGIN", .default_text = "none",
+           .help = "Allow requests from pages of this origin, such as https://example.org (CORS); * allows "
+                   "any. May be given several times."),
+    OPTION(STRING, "token-file", AT(token_file), .argument = "FILE",
+           .help = "Answer only requests with 'Authorization: Bearer TOKEN', the token being the first line "
+                   "of this file. The page, /healthz and /openapi.json need none."),
+    OPTION(STRING, "page", AT(page), .argument = "DIR",
+           .default_text = "build/page beside the program, or that of the installation",
+           .help = "Folder of static files that is served at /."),
 
     {.group = "Limits"},
-    {.name = "max-body",
-     .kind = OPTION_INT,
-     .argument = "BYTES",
-     .field = AT(max_body),
-     .low = 1,
-     .high = 1 << 30,
-     .help = "Longest body of a request."},
-    {.name = "max-header",
-     .kind = OPTION_INT,
-     .argument = "BYTES",
-     .field = AT(max_header),
-     .low = 1024,
-     .high = 1 << 20,
-     .help = "Longest headers of a request."},
-    {.name = "max-sets",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = AT(server.limits.sets),
-     .low = 1,
-     .high = 1 << 20,
-     .help = "Sets per request."},
-    {.name = "max-items",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = AT(server.limits.items),
-     .low = 1,
-     .high = 1 << 20,
-     .help = "Items per set."},
-    {.name = "max-beam",
-     .kind = OPTION_INT,
-     .argument = "K",
-     .field = AT(server.limits.beam),
-     .low = 1,
-     .high = 100000,
-     .help = "Widest beam, and most orders, that a request may ask for."},
-    {.name = "max-cells",
-     .kind = OPTION_DOUBLE,
-     .argument = "N",
-     .field = AT(max_cells),
-     .low = 1,
-     .high = 1e15,
-     .help = "Work of a request: items^2 * beam, summed over its sets."},
-    {.name = "max-seconds",
-     .kind = OPTION_DOUBLE,
-     .argument = "S",
-     .field = AT(server.limits.seconds),
-     .low = 0.001,
-     .high = 86400,
-     .help = "Time limit of a request for tours, shared by its sets."},
-    {.name = "connections",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = AT(server.connections),
-     .low = 2,
-     .high = 100000,
-     .help = "Open connections; more wait until one is closed."},
-    {.name = "queue",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = AT(server.queue),
-     .low = 1,
-     .high = 1 << 20,
-     .help = "Requests that may wait for the engine; more get 503."},
-    {.name = "timeout",
-     .kind = OPTION_DOUBLE,
-     .argument = "SECONDS",
-     .field = AT(server.timeout),
-     .low = 0.1,
-     .high = 86400,
-     .help =
-         "Time in which a client has to send a request, and to take its answer; slower ones are cut off."},
+    OPTION(INT, "max-body", AT(max_body), .argument = "BYTES", RANGE(1, 1 << 30),
+           .help = "Longest body of a request."),
+    OPTION(INT, "max-header", AT(max_header), .argument = "BYTES", RANGE(1024, 1 << 20),
+           .help = "Longest headers of a request."),
+    OPTION(INT, "max-sets", AT(server.limits.sets), .argument = "N", RANGE(1, 1 << 20),
+           .help = "Sets per request."),
+    OPTION(INT, "max-items", AT(server.limits.items), .argument = "N", RANGE(1, 1 << 20),
+           .help = "Items per set."),
+    OPTION(INT, "max-beam", AT(server.limits.beam), .argument = "K", RANGE(1, 100000),
+           .help = "Widest beam, and most orders, that a request may ask for."),
+    OPTION(DOUBLE, "max-cells", AT(max_cells), .argument = "N", RANGE(1, 1e15),
+           .help = "Work of a request: items^2 * beam, summed over its sets."),
+    OPTION(DOUBLE, "max-seconds", AT(server.limits.seconds), .argument = "S", RANGE(0.001, 86400),
+           .help = "Time limit of a request for tours, shared by its sets."),
+    OPTION(INT, "connections", AT(server.connections), .argument = "N", RANGE(2, 100000),
+           .help = "Open connections; more wait until one is closed."),
+    OPTION(INT, "queue", AT(server.queue), .argument = "N", RANGE(1, 1 << 20),
+           .help = "Requests that may wait for the engine; more get 503."),
+    OPTION(
+        DOUBLE, "timeout", AT(server.timeout), .argument = "SECONDS", RANGE(0.1, 86400),
+        .help =
+            "Time in which a client has to send a request, and to take its answer; slower ones are cut off."),
 
     {.group = "Machine"},
-    {.name = "wait",
-     .kind = OPTION_DOUBLE,
-     .argument = "MS",
-     .field = AT(wait),
-     .low = 0,
-     .high = 1000,
-     .help =
-         "Longest time that a request waits for others to be ordered with, in milliseconds. It waits only "
-         "if the last batch had more requests than there are."},
+    OPTION(DOUBLE, "wait", AT(wait), .argument = "MS", RANGE(0, 1000),
+           .help = "Longest time that a request waits for others to be ordered with, in milliseconds. It "
+                   "waits only if the last batch had more requests than there are."),
     OPTION_THREADS(AT(server.batch.threads)),
     OPTION_KERNELS(AT(server.batch.kernels)),
-    {.name = "device",
-     .kind = OPTION_STRING,
-     .argument = "DEVICE",
-     .field = AT(server.batch.device),
-     .help = "Where to compute: auto, cpu, cuda or cuda:N."},
+    OPTION(STRING, "device", AT(server.batch.device), .argument = "DEVICE",
+           .help = "Where to compute: auto, cpu, cuda or cuda:N."),
     {0},
 };
 
@@ -329,7 +247,8 @@ const command cmd_serve = {
     .name = "serve",
     .summary = "Answer requests over HTTP",
     .about =
-        "Serves the page at / and a JSON API: POST /v1/order, /v1/tour and /v1/unscramble give the answers "
+        "Serves the page at / and a JSON API: POST /v1/order, /v1/tour, /v1/unscramble and /v1/pages give "
+        "the answers "
         "of the commands; GET /v1/models, /healthz, /metrics (Prometheus) and /openapi.json tell about the "
         "server. Requests that arrive together are ordered together. docs/server.md shows all of it with "
         "curl.\n\n"

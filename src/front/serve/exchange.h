@@ -1,4 +1,5 @@
-/* A request and its answer from within: what server.c, http.c and reply.c know of each other. */
+/* Internal to the server: the structs of the server and of one request with its response, shared by server.c,
+ * http.c and reply.c. */
 #ifndef SERVE_EXCHANGE_H
 #define SERVE_EXCHANGE_H
 
@@ -56,14 +57,13 @@ void http_connected(void *server, struct MHD_Connection *connection, void **sock
 
 /* {"error": sentence} */
 enum MHD_Result reply_error(exchange *x, int code, const char *sentence);
-/* The sentence in x->err, with the code that the status stands for (serve/request.h). */
+/* The sentence in x->err, with the HTTP code of the status (app/request.h). */
 enum MHD_Result reply_failure(exchange *x, onet_status status);
-/* Whether the request asks for leave to ask from another origin (CORS) and has it; *queued: as of the others.
- */
+/* Answers a CORS preflight request of an allowed origin; false: it is not one. *queued: as for the others. */
 bool reply_preflight(exchange *x, enum MHD_Result *queued);
-/* Takes the text over. */
+/* Takes ownership of the text. */
 enum MHD_Result reply_text(exchange *x, text *t, const char *type);
-/* What the path of a GET asks for. */
+/* Answers the GET of a path. */
 enum MHD_Result reply_get(exchange *x);
 
 #endif

@@ -1,4 +1,5 @@
-/* Lists a folder, compresses what is text, and knows their MIME types. */
+/* Lists the static files of the browser page in a folder, finds their MIME types, and compresses the text
+ * files with gzip in advance. */
 #include "front/serve/files.h"
 
 #include <dirent.h>
@@ -28,6 +29,7 @@ const char page_index[] =
     "<li><code>POST /v1/order</code>: sets in order</li>\n"
     "<li><code>POST /v1/tour</code>: tours through cities</li>\n"
     "<li><code>POST /v1/unscramble</code>: words in order</li>\n"
+    "<li><code>POST /v1/pages</code>: the reading order of pages</li>\n"
     "<li><a href=\"/v1/models\">/v1/models</a>: the models</li>\n"
     "<li><a href=\"/openapi.json\">/openapi.json</a>: all of it, as OpenAPI</li>\n"
     "<li><a href=\"/healthz\">/healthz</a>, <a href=\"/metrics\">/metrics</a></li>\n</ul>\n</html>\n";

@@ -1,5 +1,6 @@
-/* The static files of the site, the browser page. They are listed when the server starts and at each reload,
- * and a request's path is only compared with the list: no path leads out of the folder. */
+/* Lists and opens the static files of the browser page for the server. They are listed when the server starts
+ * and at each reload, and a request's path is only compared with the list, so that no path can lead out of
+ * the folder. */
 #ifndef SERVE_FILES_H
 #define SERVE_FILES_H
 

@@ -1,4 +1,5 @@
-/* What the headers of a request must be for the server to know whom it is for and where it ends. */
+/* Checks the headers of a request: one unambiguous body length (against request smuggling), and a Host that
+ * is this server (against DNS rebinding). */
 #include "front/serve/headers.h"
 
 #include <arpa/inet.h>
@@ -106,7 +107,7 @@ int headers_check(struct MHD_Connection *connection, const char *version, const 
         *sentence = "a header's name or value has characters that it must not have";
     else if (s.lengths > 1 || s.encodings > 1 || (s.lengths && s.encodings))
         *sentence =
-            "the length of the body is given twice: one Content-Length, or one Transfer-Encoding, is meant";
+            "the length of the body is given twice; send one Content-Length, or one Transfer-Encoding";
     else if (s.lengths && (!*s.length || s.length[strspn(s.length, "0123456789")]))
         *sentence = "Content-Length is not a whole number";
     else if (s.encodings && strcasecmp(s.encoding, "chunked") != 0)

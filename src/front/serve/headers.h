@@ -1,4 +1,4 @@
-/* The headers of a request, checked before anything else is done with it. */
+/* Checks the headers of an HTTP request before anything else is done with it, and decodes its path. */
 #ifndef SERVE_HEADERS_H
 #define SERVE_HEADERS_H
 

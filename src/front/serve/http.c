@@ -1,5 +1,5 @@
-/* A request, from its headers on: it is read, checked and given to the engine, its connection suspended until
- * the answer is there. */
+/* Handles one HTTP request (callbacks of libmicrohttpd): reads the body, checks token and type, submits it to
+ * its endpoint, and suspends the connection until the answer is ready. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static enum MHD_Result answer(exchange *x) {
 
 /* ---- From the headers on ----------------------------------------------------------------------------- */
 
-/* In a time that depends on the length of what was given alone. */
+/* Compares in a time that depends on the length of `given` alone. */
 static bool same_token(const char *given, const char *token) {
     size_t length = strlen(given), expected = strlen(token);
     volatile size_t differs = length ^ expected;

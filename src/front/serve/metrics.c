@@ -1,4 +1,5 @@
-/* A table of counters, one per route and status code or time. */
+/* Counts requests by route and status code and their response times in a histogram, and writes them in
+ * Prometheus's text format. */
 #include "front/serve/metrics.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* Counts of requests and times of answers, in the text format of Prometheus. */
+/* Counts requests and measures response times, for /metrics in Prometheus's text format. */
 #ifndef SERVE_METRICS_H
 #define SERVE_METRICS_H
 

@@ -1,4 +1,5 @@
-/* /v1/order: what the command order takes and gives, as JSON. */
+/* The endpoint /v1/order: parses sets and search options from JSON, and answers with their orders, as
+ * `ordernet order` does. */
 #include "app/request.h"
 #include "engine/base/error.h"
 

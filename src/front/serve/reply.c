@@ -1,4 +1,5 @@
-/* Responses: errors, texts, models, metrics and the files of the browser page, each with its headers. */
+/* Sends HTTP responses: errors, JSON, the list of models, metrics and the static files of the browser page,
+ * each with its headers (CORS, caching, compression). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +7,17 @@
 
 #include "app/error_line.h"
 #include "front/serve/exchange.h"
-#include "front/serve/openapi.h"
+#include "ordernet_io.h"
 #include "ordernet_words.h"
+
+/* The assembler copies docs/openapi.json into the program: the one in docs/ is the one that is served. */
+extern const char openapi_json[] __attribute__((visibility("hidden")));
+extern const char openapi_json_end[] __attribute__((visibility("hidden")));
+__asm__(".section .rodata\n"
+        ".global openapi_json\n.hidden openapi_json\nopenapi_json:\n"
+        ".incbin \"docs/openapi.json\"\n"
+        ".global openapi_json_end\n.hidden openapi_json_end\nopenapi_json_end:\n.byte 0\n"
+        ".previous\n");
 
 static const char API_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
 static const char PAGE_POLICY[] =

@@ -1,4 +1,5 @@
-/* The endpoints of the program and of its tasks, and the paths of GET. */
+/* Maps the paths of the server to route numbers: the endpoints of the program and of its tasks, and the fixed
+ * paths for GET. */
 #include "front/serve/routes.h"
 
 #include <string.h>

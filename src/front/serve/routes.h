@@ -1,4 +1,5 @@
-/* The paths of the server: the endpoints, which take POST, then what GET gives. */
+/* Numbers the routes of the server: first the endpoints, which answer POST, then the paths that answer
+ * GET. */
 #ifndef SERVE_ROUTES_H
 #define SERVE_ROUTES_H
 

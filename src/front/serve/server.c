@@ -1,4 +1,5 @@
-/* Starts, watches and stops the server. */
+/* Starts the HTTP server (socket, libmicrohttpd, batchers, endpoints), disconnects slow clients, reloads the
+ * page's files and shuts it down. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The HTTP server: connections, routes and statuses. */
+/* The HTTP server: start it, watch it, reload its files, drain it and stop it. Used by cmd_serve.c. */
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
 
@@ -30,17 +30,17 @@ onet_status server_start(server **s, models *m, const server_options *options, o
 int server_port(const server *s);
 /* To be called a few times per second: cuts slow clients off. */
 void server_watch(server *s);
-/* The files of the page are listed anew, and models that have been replaced are let go of. */
+/* Lists the files of the page anew, and releases models that have been replaced. */
 onet_status server_refresh(server *s, onet_error *err);
 /* Stops listening; requests on open connections still get answers, which close them. */
 void server_quiesce(server *s);
 /* Requests without a whole answer. */
 int server_under_way(const server *s);
-/* Those of them that the engine has; the server must not be stopped before it gives them back. */
+/* Requests that the engine works on; the server must not be stopped before they are done. */
 int server_working(const server *s);
-/* Long searches for tours end with what they have. */
+/* Ends long searches for tours with the best tour so far. */
 void server_hurry(server *s);
-/* After the last answer. NULL is allowed. */
+/* Call after the last answer. NULL is allowed. */
 void server_stop(server *s);
 
 #endif

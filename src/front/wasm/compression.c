@@ -1,5 +1,6 @@
-/* In place of zlib and liblzma. The page decompresses files with the browser's own decoder before the library
- * reads them, so all that is needed here is the checksum; a compressed stream is refused. */
+/* Replaces zlib and liblzma in the WebAssembly module. The page decompresses files with the browser's own
+ * decoder before the library reads them, so only the checksum is implemented; compressed streams are
+ * refused. */
 #include <lzma.h>
 #include <zlib.h>
 

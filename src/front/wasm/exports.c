@@ -1,7 +1,7 @@
-/* What the page calls: models, orders, sets and training, by plain numbers and pointers into the memory of
- * the WebAssembly module. Files are those that the page put into the module's file system (page/files.js).
- * Functions that return a status, a pointer or a count give 0, NULL or -1 on failure, as each says;
- * page_error then has the sentence. */
+/* The C functions that the browser page calls for models, orders, words, sets and training (those for tours:
+ * src/tasks/tours/wasm). Arguments are numbers and pointers into the memory of the WebAssembly module; files
+ * are those that the page put into the module's file system (web/files.js). On failure a function returns 0,
+ * NULL or -1, as each says, and web_error returns the error message. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,25 +11,26 @@
 
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
+#include "ordernet_train.h"
+#include "ordernet_tune.h"
 #include "ordernet_words.h"
 
 onet_error wasm_failure;
 
-EXPORT(page_error) const char *page_error(void) {
+EXPORT(web_error) const char *web_error(void) {
     return wasm_failure.text;
 }
 
-EXPORT(page_alloc) void *page_alloc(size_t bytes) {
+EXPORT(web_alloc) void *web_alloc(size_t bytes) {
     return calloc(bytes ? bytes : 1, 1);
 }
 
-/* The layout task has a page_free too. */
-EXPORT(page_free) void page_memory_free(void *p) {
+EXPORT(web_free) void web_free(void *p) {
     free(p);
 }
 
 /* The kernels that run here: "simd128". */
-EXPORT(page_kernels) const char *page_kernels(void) {
+EXPORT(web_kernels) const char *web_kernels(void) {
     return onet_kernels_here()[0];
 }
 
@@ -60,12 +61,12 @@ static onet_orderer *orderer_for(const onet_model *model, int beam, int top) {
 }
 
 /* NULL on failure. */
-EXPORT(page_model_open) onet_model *page_model_open(const char *path) {
+EXPORT(web_model_open) onet_model *web_model_open(const char *path) {
     onet_model *model;
     return onet_model_load(&model, path, &wasm_failure) ? NULL : model;
 }
 
-EXPORT(page_model_close) void page_model_close(onet_model *model) {
+EXPORT(web_model_close) void web_model_close(onet_model *model) {
     if (last.model == model) {
         onet_orderer_free(last.orderer);
         last.orderer = NULL;
@@ -74,23 +75,23 @@ EXPORT(page_model_close) void page_model_close(onet_model *model) {
 }
 
 /* Features of an item as the user gives it. */
-EXPORT(page_model_width) int page_model_width(const onet_model *model) {
+EXPORT(web_model_width) int web_model_width(const onet_model *model) {
     const onet_columns *columns = onet_model_columns(model);
     return columns ? onet_columns_width(columns) : onet_model_width(model);
 }
 
 /* The name of feature j; NULL where it has none. */
-EXPORT(page_model_feature) const char *page_model_feature(const onet_model *model, int feature) {
+EXPORT(web_model_feature) const char *web_model_feature(const onet_model *model, int feature) {
     const onet_columns *columns = onet_model_columns(model);
     return columns ? onet_columns_name(columns, feature) : NULL;
 }
 
 /* Words in its vocabulary; 0: its items are numbers. */
-EXPORT(page_model_words) int page_model_words(const onet_model *model) {
+EXPORT(web_model_words) int web_model_words(const onet_model *model) {
     return onet_model_words(model) ? onet_words_count(onet_model_words(model)) : 0;
 }
 
-EXPORT(page_model_parameters) int page_model_parameters(const onet_model *model) {
+EXPORT(web_model_parameters) int web_model_parameters(const onet_model *model) {
     return (int)onet_model_parameters(model, 1);
 }
 
@@ -108,9 +109,9 @@ static onet_sets lend(const onet_model *model, float *items, int32_t *rows, size
 
 /* Orders one set of n items: items [n, width], or rows [n] of words (then items is NULL). Out: order [top,
  * n], logprob [top], step [top, n]. Returns the number of orders found, -1 on failure. */
-EXPORT(page_order)
-int page_order(const onet_model *model, float *items, int32_t *rows, int n, int beam, int top, int32_t *order,
-               double *logprob, float *step) {
+EXPORT(web_order)
+int web_order(const onet_model *model, float *items, int32_t *rows, int n, int beam, int top, int32_t *order,
+              double *logprob, float *step) {
     size_t start[2] = {0, (size_t)n};
     onet_sets set = lend(model, items, rows, start);
     onet_answer answer = {.order = order, .logprob = logprob, .step = step};
@@ -123,20 +124,20 @@ int page_order(const onet_model *model, float *items, int32_t *rows, int n, int 
 static onet_bag *bag; /* of the last text */
 
 /* Cuts a text into words of the model; returns their number, -1 on failure. */
-EXPORT(page_bag_read) int page_bag_read(const onet_model *model, const char *text, int most) {
+EXPORT(web_bag_read) int web_bag_read(const onet_model *model, const char *text, int most) {
     onet_bag_free(bag);
     bag = NULL;
     if (onet_bag_new(&bag, onet_model_words(model), &wasm_failure)) return -1;
     return onet_bag_add(bag, text, most, &wasm_failure) ? -1 : onet_bag_count(bag);
 }
 
-EXPORT(page_bag_word) const char *page_bag_word(int i, int *known) {
+EXPORT(web_bag_word) const char *web_bag_word(int i, int *known) {
     return onet_bag_word(bag, i, known);
 }
 
-/* Their orders, as page_order gives them. */
-EXPORT(page_bag_order)
-int page_bag_order(const onet_model *model, int beam, int top, int32_t *order, double *logprob) {
+/* Their orders, as web_order gives them. */
+EXPORT(web_bag_order)
+int web_bag_order(const onet_model *model, int beam, int top, int32_t *order, double *logprob) {
     onet_answer answer = {.order = order, .logprob = logprob};
     onet_orderer *orderer = orderer_for(model, beam, top);
     return orderer && !onet_orderer_run(orderer, onet_bag_set(bag), &answer, &wasm_failure) ? answer.found
@@ -144,15 +145,15 @@ int page_bag_order(const onet_model *model, int beam, int top, int32_t *order, d
 }
 
 /* An order as a sentence: text [room], or its length where room is 0. */
-EXPORT(page_bag_write) size_t page_bag_write(const int32_t *order, char *text, size_t room) {
+EXPORT(web_bag_write) size_t web_bag_write(const int32_t *order, char *text, size_t room) {
     return onet_bag_write(bag, order, ONET_CASE_SENTENCE, room ? text : NULL, room);
 }
 
 /* The choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it. Returns the
  * status. */
-EXPORT(page_choices)
-int page_choices(const onet_model *model, float *items, int32_t *rows, int n, int32_t *order,
-                 double *probability) {
+EXPORT(web_choices)
+int web_choices(const onet_model *model, float *items, int32_t *rows, int n, int32_t *order,
+                double *probability) {
     size_t start[2] = {0, (size_t)n};
     onet_sets set = lend(model, items, rows, start);
     set.order = order;
@@ -176,49 +177,56 @@ static onet_read_options reading(const onet_model *model, const char *set, const
 }
 
 /* NULL on failure. */
-EXPORT(page_sets_read)
-onet_sets *page_sets_read(const char *path, const onet_model *model, const char *set, const char *rank,
-                          const char *features, int delimiter) {
+EXPORT(web_sets_read)
+onet_sets *web_sets_read(const char *path, const onet_model *model, const char *set, const char *rank,
+                         const char *features, int delimiter) {
     onet_read_options o = reading(model, set, rank, features, delimiter);
     onet_sets *sets;
     return onet_sets_read(&sets, path, &o, &wasm_failure) ? NULL : sets;
 }
 
-EXPORT(page_sets_free) void page_sets_free(onet_sets *sets) {
+EXPORT(web_sets_free) void web_sets_free(onet_sets *sets) {
     onet_sets_free(sets);
 }
 
-EXPORT(page_sets_count) int page_sets_count(const onet_sets *sets) {
+EXPORT(web_sets_count) int web_sets_count(const onet_sets *sets) {
     return (int)sets->count;
 }
 
-EXPORT(page_sets_width) int page_sets_width(const onet_sets *sets) {
+EXPORT(web_sets_width) int web_sets_width(const onet_sets *sets) {
     return sets->width;
 }
 
-EXPORT(page_sets_start) const size_t *page_sets_start(const onet_sets *sets) {
+EXPORT(web_sets_start) const size_t *web_sets_start(const onet_sets *sets) {
     return sets->start;
 }
 
 /* NULL: words. */
-EXPORT(page_sets_items) const float *page_sets_items(const onet_sets *sets) {
+EXPORT(web_sets_items) const float *web_sets_items(const onet_sets *sets) {
     return sets->items;
 }
 
 /* NULL: not known. */
-EXPORT(page_sets_order) const int32_t *page_sets_order(const onet_sets *sets) {
+EXPORT(web_sets_order) const int32_t *web_sets_order(const onet_sets *sets) {
     return sets->order;
 }
 
-/* The sets s with take[s] != 0. NULL on failure. */
-EXPORT(page_sets_pick) onet_sets *page_sets_pick(const onet_sets *sets, const uint8_t *take) {
-    onet_sets *picked;
-    return onet_sets_pick(&picked, sets, take, &wasm_failure) ? NULL : picked;
+/* About `wanted` sets that are held out of training, or else the others; equal sets stay together. NULL on
+ * failure. */
+EXPORT(web_sets_part) onet_sets *web_sets_part(const onet_sets *sets, size_t wanted, int held_out) {
+    onet_sets *part = NULL;
+    uint8_t *take = malloc(sets->count);
+    onet_status status =
+        take ? onet_sets_hold_out(take, sets, NULL, wanted, 1, &wasm_failure) : wasm_no_memory();
+    for (size_t s = 0; s < sets->count && !status && !held_out; s++) take[s] = !take[s];
+    if (!status) onet_sets_pick(&part, sets, take, &wasm_failure);
+    free(take);
+    return part;
 }
 
 /* Orders all sets by beam search: order [start[count]], logprob [count]. */
-EXPORT(page_sets_run)
-int page_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order, double *logprob) {
+EXPORT(web_sets_run)
+int web_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order, double *logprob) {
     onet_answer *answers = calloc(sets->count, sizeof *answers);
     if (!answers) return wasm_no_memory();
     for (size_t s = 0; s < sets->count; s++) {
@@ -257,9 +265,9 @@ static onet_status order_record(const onet_model *model, onet_record *record, on
 
 /* What `ordernet order` writes for a file: each set with its order, in the format of the file at `from`.
  * Returns the status. */
-EXPORT(page_order_file)
-int page_order_file(const char *from, const char *to, const onet_model *model, const char *set,
-                    const char *rank, const char *features, int delimiter) {
+EXPORT(web_order_file)
+int web_order_file(const char *from, const char *to, const onet_model *model, const char *set,
+                   const char *rank, const char *features, int delimiter) {
     onet_read_options o = reading(model, set, rank, features, delimiter);
     onet_write_options w = {.size = sizeof w, .set_column = o.set_column, .rank_column = o.rank_column};
     if (o.columns && !w.set_column) w.set_column = onet_columns_set(o.columns);
@@ -300,14 +308,68 @@ static int progress(void *context, const onet_progress *p) {
                          p->valid_loglik, p->examples_per_second);
 }
 
-/* Trains until host_progress stops it, or to the end, and then writes the model to path. resume: go on from
- * the checkpoint that a stopped training left beside path. Returns the status; ONET_INTERRUPTED: stopped. */
-EXPORT(page_train)
-int page_train(const onet_sets *sets, const onet_sets *valid, const char *path, int epochs, int seed,
-               int resume, const char *kernels) {
+/* What the last search has found. */
+static onet_train_options chosen;
+static int chosen_ranker;
+
+static int tune_progress(void *context, const onet_tune_progress *p) {
+    (void)context;
+    return host_progress(p->trials, 0, p->seconds, p->seconds + p->seconds_left, NAN,
+                         p->count ? p->tried[0].exact : (double)NAN, NAN, NAN);
+}
+
+/* Looks for the best settings until host_progress stops it, with trials and seconds in place of epochs and
+ * steps, or for `seconds` in all, and keeps its trials at path, by which it goes on when it is called again.
+ * text [room]: the settings that are the best so far, "" where no trial has ended. Returns the status;
+ * ONET_INTERRUPTED: stopped. */
+EXPORT(web_tune)
+int web_tune(const onet_sets *sets, const char *path, double seconds, int seed, const char *kernels,
+             char *text, int room) {
+    onet_tune_options how;
+    onet_tuned result = {0};
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
-    o.epochs = epochs;
+    onet_tune_defaults(&how, sizeof how);
+    o.seed = (uint64_t)seed;
+    o.threads = 1;
+    o.device = "cpu";
+    if (*kernels) o.kernels = kernels;
+    how.seconds = seconds;
+    how.path = path;
+    how.resume = 1;
+    how.progress = tune_progress;
+    onet_status status = onet_tune(&o, &result, sets, &how, &wasm_failure);
+    if (!status) {
+        o.kernels = NULL; /* the page's memory */
+        chosen = o;
+        chosen_ranker = result.ranker;
+    }
+    snprintf(text, (size_t)room, "%s", status ? "" : result.settings);
+    return !status && result.stopped ? ONET_INTERRUPTED : (int)status;
+}
+
+/* The model of the settings that were found, without a stop. */
+static onet_status train_ranker(onet_model **model, const onet_sets *sets) {
+    onet_ranker_options o = {.size = sizeof o,
+                             .relative = chosen.settings.relative,
+                             .standardise = chosen.standardise,
+                             .seed = chosen.seed,
+                             .threads = 1,
+                             .scale = chosen.scale,
+                             .within = chosen.within};
+    return onet_ranker_train(model, sets, &o, &wasm_failure);
+}
+
+/* Trains until host_progress stops it, or to the end, and then writes the model to path. epochs 0: with the
+ * settings that web_tune found. resume: go on from the checkpoint that a stopped training left beside path.
+ * Returns the status; ONET_INTERRUPTED: stopped. */
+EXPORT(web_train)
+int web_train(const onet_sets *sets, const onet_sets *valid, const char *path, int epochs, int seed,
+              int resume, const char *kernels) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    if (!epochs && chosen.size) o = chosen;
+    if (epochs) o.epochs = epochs;
     o.seed = (uint64_t)seed;
     o.resume = resume;
     o.model_path = path;
@@ -317,7 +379,8 @@ int page_train(const onet_sets *sets, const onet_sets *valid, const char *path, 
     if (*kernels) o.kernels = kernels;
     o.progress = progress;
     onet_model *model;
-    onet_status status = onet_train(&model, sets, valid, &o, &wasm_failure);
+    onet_status status = !epochs && chosen_ranker ? train_ranker(&model, sets)
+                                                  : onet_train(&model, sets, valid, &o, &wasm_failure);
     if (!status) status = onet_model_save(model, path, &wasm_failure);
     onet_model_free(model);
     return status;
@@ -345,10 +408,10 @@ static onet_status measure(const onet_model *model, const onet_sets *sets, onet_
  * whether the best feature falls, whether the model failed; text [room], in lines: the name of the best
  * feature, the conclusion and, where the model failed or is beaten, what is odd about the sets. Returns the
  * status. */
-EXPORT(page_report)
-int page_report(const onet_sets *sets, const onet_sets *valid, const char *path, double *figures, int *facts,
-                char *text, size_t room) {
-    onet_model *model = page_model_open(path);
+EXPORT(web_report)
+int web_report(const onet_sets *sets, const onet_sets *valid, const char *path, double *figures, int *facts,
+               char *text, size_t room) {
+    onet_model *model = web_model_open(path);
     onet_set_measure *each = NULL;
     onet_comparison c;
     onet_compare_options o = {.size = sizeof o, .seed = 1, .threads = 1};
@@ -362,7 +425,7 @@ int page_report(const onet_sets *sets, const onet_sets *valid, const char *path,
         }
         facts[0] = c.falling;
         facts[1] = c.model_failed;
-        const char *name = page_model_feature(model, c.feature);
+        const char *name = web_model_feature(model, c.feature);
         char number[32];
         snprintf(number, sizeof number, "feature %d", c.feature + 1);
         size_t used = (size_t)snprintf(text, room, "%s\n%s", name ? name : number, c.sentence);
@@ -372,6 +435,6 @@ int page_report(const onet_sets *sets, const onet_sets *valid, const char *path,
         }
     }
     free(each);
-    if (model) page_model_close(model);
+    if (model) web_model_close(model);
     return (int)status;
 }

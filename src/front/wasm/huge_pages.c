@@ -1,4 +1,5 @@
-/* WebAssembly has no huge memory pages. */
+/* Replaces engine/base/huge_pages.c in the WebAssembly module, which has no huge memory pages: does
+ * nothing. */
 #include "engine/base/huge_pages.h"
 
 void huge_pages_advise(void *p, size_t bytes) {

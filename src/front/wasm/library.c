@@ -1,4 +1,5 @@
-/* No libraries are loaded at run time. */
+/* Replaces engine/base/library.c (dlopen) in the WebAssembly module: refuses to load shared libraries such as
+ * CUDA. */
 #include "engine/base/library.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Locks of a page: it is alone with its files. */
+/* Replaces the file locks of engine/base/lock.c in the WebAssembly module: always succeeds, since no other
+ * process can open its files. */
 #include "engine/base/lock.h"
 
 onet_status lock_take(lock *l, const char *path, const char *what, onet_error *err) {

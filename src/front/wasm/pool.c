@@ -1,4 +1,5 @@
-/* Tasks without threads: those of WebAssembly need headers that many web servers do not send. */
+/* Replaces the thread pool (engine/base/pool.c) in the WebAssembly module: runs all tasks one after another,
+ * since WebAssembly threads need HTTP headers that many web servers do not send. */
 #include "engine/base/pool.h"
 
 #include <stddef.h>
@@ -21,4 +22,12 @@ int pool_threads(const pool *p) {
 void pool_run(pool *p, int tasks, pool_task *fn, void *arg) {
     (void)p;
     for (int i = 0; i < tasks; i++) fn(arg, i, 0);
+}
+
+void pool_hold(pool *p) {
+    (void)p;
+}
+
+void pool_release(pool *p) {
+    (void)p;
 }

@@ -1,4 +1,5 @@
-/* Temporary files of WASI, which has neither permissions nor files without a name. */
+/* Replaces engine/base/temporary.c in the WebAssembly module: writes temporary files under WASI (its system
+ * interface), which has neither file permissions nor unnamed files. */
 #include "engine/base/temporary.h"
 
 #include <fcntl.h>

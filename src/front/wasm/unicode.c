@@ -1,5 +1,6 @@
-/* What the library needs of utf8proc, by JavaScript's own strings: utf8proc's tables would make up most of
- * the download. */
+/* Replaces utf8proc in the WebAssembly module, with the functions that the library calls: UTF-8 is decoded
+ * and encoded here; lower case, capitals and normal form C come from JavaScript's string methods, since
+ * utf8proc's tables would make up most of the download. */
 #include <utf8proc.h>
 
 /* The lower case of a code point, and its capital. */

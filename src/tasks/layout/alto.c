@@ -1,5 +1,6 @@
-/* ALTO 2 to 4: blocks and lines with HPOS, VPOS, WIDTH, HEIGHT. The order is that of the blocks in the file,
- * or that of ReadingOrder where there is one (4.3 and newer). */
+/* Reads and rewrites the reading order of ALTO files (an XML format for OCR results), versions 2 to 4: blocks
+ * and lines with HPOS, VPOS, WIDTH, HEIGHT. The order is that of the blocks in the file, of their IDNEXT
+ * links, or of ReadingOrder where there is one (4.3 and newer). */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,8 +173,8 @@ static bool is_group(const xmlNode *node) {
     return xml_is(node, "OrderedGroup") || xml_is(node, "UnorderedGroup");
 }
 
-/* Gives the blocks that are named in a group, and in the groups in it, their places. A line stands for its
- * block. */
+/* Gives the blocks that are named in a group, and in the groups in it, their places. A line that is named
+ * counts as its block. */
 static void read_group(page_file *f, const page_names *n, const xmlNode *group, bool ordered, int *place) {
     for (const xmlNode *c = group->children; c; c = c->next) {
         if (is_group(c)) read_group(f, n, c, ordered, place);

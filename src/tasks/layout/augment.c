@@ -1,5 +1,6 @@
-/* Makes variants of pages: what other segmentations, crops and scans of such a page would look like. The
- * order of two regions does not depend on the other regions, so that what is left keeps its order. */
+/* Data augmentation for `pages train`: makes variants of a page as other segmentations, crops and scans would
+ * give. The order of two regions does not depend on the other regions, so the regions that are left keep
+ * their order. */
 #include "tasks/layout/augment.h"
 
 #include <math.h>

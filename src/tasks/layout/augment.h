@@ -1,4 +1,4 @@
-/* Variants of a page for training. */
+/* Data augmentation for `pages train`: makes random variants of a page. */
 #ifndef PAGES_AUGMENT_H
 #define PAGES_AUGMENT_H
 

@@ -1,7 +1,7 @@
-/* Boxes as JSON: a list of boxes, which is written back in reading order, page by page if they have numbers
- * of pages, or JSON Lines with one page per line, {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]},
- * where the order is written. Everything else stays as it was, byte for byte: jansson reads the values, and
- * the pieces of the text are found by a scan. */
+/* Reads and rewrites boxes in JSON: a list of boxes, which is written back in reading order (with
+ * page numbers, the boxes of a page trade places among themselves), or JSON Lines with one page per line,
+ * {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]}, whose "order" is written. Everything else stays as
+ * it was, byte for byte: jansson reads the values, and a scanner finds where they stand in the text. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,33 +10,17 @@
 #include <strings.h>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/memory.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/guard.h"
 
-static size_t skip_space(const char *text, size_t at, size_t end) {
-    while (at < end && strchr(" \t\r\n", text[at])) at++;
-    return at;
-}
-
-/* The end of the JSON value that begins at `at`. The text has been checked by jansson. */
-static size_t value_end(const char *text, size_t at, size_t end) {
-    int depth = 0;
-    for (; at < end; at++) {
-        char c = text[at];
-        if (c == '"') {
-            for (at++; at < end && text[at] != '"'; at++)
-                if (text[at] == '\\') at++;
-            if (!depth) return at + 1;
-        } else if (c == '[' || c == '{')
-            depth++;
-        else if (c == ']' || c == '}') {
-            if (!depth) return at;
-            if (!--depth) return at + 1;
-        } else if (!depth && strchr(", \t\r\n:", c))
-            return at;
-    }
-    return end;
+/* Scans from `start` on; jansson has checked the text. */
+static json_scan scan_from(const page_text *t, size_t start) {
+    json_scan s = scan_of(t->utf8, t->size);
+    s.at += start;
+    scan_next(&s);
+    return s;
 }
 
 static bool numbers_of(json_t *const *values, int n, double *out) {
@@ -203,17 +187,16 @@ static int by_page(const void *a, const void *b) {
 static onet_status find_items(page_file *f, const json_t *list, size_t start, list_item *items,
                               onet_error *err) {
     onet_status status = ONET_OK;
-    const char *text = f->text.utf8;
-    size_t at = start + 1, end = f->text.size, seen = start;
+    json_scan s = scan_from(&f->text, start);
+    const char *seen = s.at;
     long line = page_text_line(&f->text, start);
-    for (size_t i = 0; i < json_array_size(list) && !status; i++) {
-        at = skip_space(text, at, end);
-        if (text[at] == ',') at = skip_space(text, at + 1, end);
-        for (; seen < at; seen++) line += text[seen] == '\n';
-        size_t last = value_end(text, at, end);
-        status = add_place(f, at, last, err);
+    bool first = scan_take(&s, '[');
+    for (size_t i = 0; i < json_array_size(list) && !status && scan_more(&s, ']', &first); i++) {
+        size_t at = (size_t)(s.at - s.text);
+        for (; seen < s.at; seen++) line += *seen == '\n';
+        scan_extent(&s);
+        status = add_place(f, at, (size_t)(s.at - s.text), err);
         items[i] = (list_item){page_number(json_array_get(list, i)), i, line};
-        at = last;
     }
     return status;
 }
@@ -292,9 +275,10 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
 
 static onet_status read(page_file *f, onet_error *err) {
     const char *text = f->text.utf8;
-    size_t end = f->text.size, start = skip_space(text, 0, end);
+    json_scan s = scan_from(&f->text, 0);
+    size_t end = f->text.size, start = (size_t)(s.at - text);
     onet_status status = ONET_OK;
-    if (text[start] == '[') {
+    if (scan_next(&s) == '[') {
         json_error_t why;
         json_t *list = json_loadb(text, end, 0, &why);
         if (!list) return fail(err, ONET_BAD, "%s:%d: not JSON: %s", f->path, why.line, why.text);
@@ -303,14 +287,17 @@ static onet_status read(page_file *f, onet_error *err) {
         return status;
     }
     /* One object may take many lines; several have one each. */
-    size_t first_end = value_end(text, start, end);
-    if (skip_space(text, first_end, end) == end)
+    bool whole = scan_extent(&s);
+    size_t first_end = whole ? (size_t)(s.at - text) : end;
+    if (!whole || scan_end(&s, ""))
         return read_line(f, start, first_end, page_text_line(&f->text, start), err);
     long line = 1;
     for (size_t at = 0; at < end && !status; line++) {
         const char *newline = memchr(text + at, '\n', end - at);
         size_t last = newline ? (size_t)(newline - text) : end;
-        size_t first = skip_space(text, at, last);
+        json_scan rest = {.at = text + at, .end = text + last};
+        scan_next(&rest);
+        size_t first = (size_t)(rest.at - text);
         if (first < last) status = read_line(f, first, last, line, err);
         at = last + 1;
     }
@@ -319,25 +306,24 @@ static onet_status read(page_file *f, onet_error *err) {
 
 /* Where the value of a key of the object in a span stands; an empty span at the object's end where there is
  * no such key. */
-static text_span key_value(const char *text, text_span object, const char *key) {
-    size_t at = skip_space(text, object.start, object.end) + 1, length = strlen(key);
-    while (at < object.end) {
-        at = skip_space(text, at, object.end);
-        if (text[at] == ',') at = skip_space(text, at + 1, object.end);
-        if (text[at] == '}') return (text_span){at, at};
-        size_t name_end = value_end(text, at, object.end);
-        bool found = name_end - at == length + 2 && !strncmp(text + at + 1, key, length);
-        at = skip_space(text, name_end, object.end);
-        at = skip_space(text, at + 1, object.end); /* the colon */
-        size_t last = value_end(text, at, object.end);
-        if (found) return (text_span){at, last};
-        at = last;
+static text_span key_value(const page_text *t, text_span object, const char *key) {
+    json_scan s = scan_from(t, object.start);
+    bool first = scan_take(&s, '{');
+    while (scan_more(&s, '}', &first)) {
+        const char *name = s.at;
+        scan_extent(&s);
+        bool found = (size_t)(s.at - name) == strlen(key) + 2 && !strncmp(name + 1, key, strlen(key));
+        scan_take(&s, ':');
+        scan_next(&s);
+        size_t from = (size_t)(s.at - s.text);
+        if (scan_extent(&s) && found) return (text_span){from, (size_t)(s.at - s.text)};
     }
-    return (text_span){object.end, object.end};
+    size_t end = (size_t)(s.at - s.text) - 1;
+    return (text_span){end, end};
 }
 
 static onet_status write_order(page_file *f, const page *p, onet_error *err) {
-    text_span at = key_value(f->text.utf8, f->xml.places[p->element].whole, "order");
+    text_span at = key_value(&f->text, f->xml.places[p->element].whole, "order");
     char *text = NULL;
     size_t size = 0;
     int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
@@ -360,7 +346,8 @@ static onet_status write_order(page_file *f, const page *p, onet_error *err) {
 }
 
 static onet_status change(page_file *f, onet_error *err) {
-    bool list = f->text.utf8[skip_space(f->text.utf8, 0, f->text.size)] == '[';
+    json_scan s = scan_from(&f->text, 0);
+    bool list = scan_next(&s) == '[';
     onet_status status = ONET_OK;
     for (size_t i = 0; i < f->count && !status; i++)
         status = list ? page_file_move_regions(f, &f->pages[i], err) : write_order(f, &f->pages[i], err);

@@ -1,4 +1,5 @@
-/* ordernet pages check: the pages whose given order the model finds most improbable. */
+/* ordernet pages check: lists the pages whose order the model is least certain of, and those whose given
+ * order it finds improbable. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,20 @@ static void defaults(void *values) {
 
 typedef struct checked {
     page *page;
-    double logprob; /* of the given order, per region */
-    int first;      /* the first place at which the found order is another; -1: none */
+    double logprob;    /* of the given order, per region */
+    double confidence; /* in the found order */
+    int first;         /* the first place at which the found order is another; -1: none */
 } checked;
 
-static int by_logprob(const void *a, const void *b) {
+/* Pages below this confidence are listed before all others, whatever their order is. */
+static const double UNSURE = 0.5;
+
+/* Sorts pages: those that the model is unsure of, the least sure first; then the least probable first. */
+static int by_doubt(const void *a, const void *b) {
     const checked *x = a, *y = b;
+    bool p = x->confidence < UNSURE, q = y->confidence < UNSURE;
+    if (p != q) return p ? -1 : 1;
+    if (p && x->confidence != y->confidence) return x->confidence < y->confidence ? -1 : 1;
     return x->logprob != y->logprob ? (x->logprob > y->logprob) - (x->logprob < y->logprob)
                                     : strcmp(x->page->id, y->page->id);
 }
@@ -44,53 +53,64 @@ static const char *name_of(const page_region *r, char text[64]) {
 
 static onet_status check(const check_values *v, const pages_net *net, pages_known *known, onet_error *err) {
     page **pages = known->pages;
-    size_t same = 0, count = known->count;
+    size_t same = 0, unsure = 0, count = known->count;
     checked *list = array_new(count + 1, sizeof *list);
-    double *logprob = array_new(count + 1, sizeof *logprob);
-    onet_status status = list && logprob ? ONET_OK : fail_memory(err, "the pages");
+    double *logprob = array_new(count + 1, sizeof *logprob),
+           *confidence = array_new(count + 1, sizeof *confidence);
+    onet_status status = list && logprob && confidence ? ONET_OK : fail_memory(err, "the pages");
     if (!status) status = pages_score(net, v->pages.rtl, pages, count, logprob, NULL, err);
     progress line;
     progress_start(&line, v->pages.quiet);
-    if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, &line, err);
+    if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, confidence, &line, err);
     progress_end(&line);
-    /* That 'pages order' could not write an order is not an error of the file. */
+    /* Compares with the order that 'pages order' could write: what a file cannot hold is not an error of
+     * it. */
     for (size_t i = 0; i < known->read.count && !status; i++)
         if (known->read.files[i].format) status = page_file_settle(&known->read.files[i], err);
     for (size_t i = 0; i < count && !status; i++) {
         page *p = pages[i];
-        list[i] = (checked){.page = p, .logprob = logprob[i] / p->placed, .first = -1};
+        list[i] =
+            (checked){.page = p, .logprob = logprob[i] / p->placed, .confidence = confidence[i], .first = -1};
         for (int k = 0; k < p->count; k++) {
             const page_region *r = &p->regions[k];
             if (r->placed && r->given != r->found && (list[i].first < 0 || r->given < list[i].first))
                 list[i].first = r->given;
         }
         same += list[i].first < 0;
+        unsure += list[i].confidence < UNSURE;
     }
     char text[128];
     if (!status) status = pages_describe(pages, count, text, sizeof text, err);
     if (!status) {
-        qsort(list, count, sizeof *list, by_logprob);
-        printf("%s; the model finds the same order on %zu page%s\n", text, same, same == 1 ? "" : "s");
-        if (same < count) printf("%12s  %s\n", "per region", "page, and where the model begins to disagree");
+        qsort(list, count, sizeof *list, by_doubt);
+        printf("%s; the model finds the same order on %zu page%s, and is unsure of %zu\n", text, same,
+               same == 1 ? "" : "s", unsure);
+        if (same < count || unsure)
+            printf("%5s %12s  %s\n", "sure", "per region", "page, and where the model begins to disagree");
     }
     int printed = 0;
     for (size_t i = 0; i < count && !status && (!v->most || printed < v->most); i++) {
         const checked *c = &list[i];
-        if (c->first < 0) continue;
+        char one[64], other[64], id[SHOWN];
+        if (c->first < 0 && c->confidence >= UNSURE) continue;
+        printf("%4.0f%% %12.3f  %s: ", 100 * c->confidence, c->logprob, shown(id, c->page->id));
+        printed++;
+        if (c->first < 0) {
+            printf("the same order\n");
+            continue;
+        }
         const page_region *given = NULL, *found = NULL;
         for (int k = 0; k < c->page->count; k++) {
             const page_region *r = &c->page->regions[k];
             if (r->placed && r->given == c->first) given = r;
             if (r->placed && r->found == c->first) found = r;
         }
-        char one[64], other[64], id[SHOWN];
-        printf("%12.3f  %s: place %d of %d has %s, where the model has %s\n", c->logprob,
-               shown(id, c->page->id), c->first + 1, c->page->placed, name_of(given, one),
-               name_of(found, other));
-        printed++;
+        printf("place %d of %d has %s, where the model has %s\n", c->first + 1, c->page->placed,
+               name_of(given, one), name_of(found, other));
     }
     free(list);
     free(logprob);
+    free(confidence);
     return status;
 }
 
@@ -110,12 +130,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(check_values, field)
 
 static const option options[] = {
-    {.name = "most",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .high = 1e9,
-     .field = AT(most),
-     .help = "Pages listed at most; 0 lists all."},
+    OPTION(INT, "most", AT(most), .argument = "N", RANGE(0, 1e9),
+           .help = "Pages listed at most; 0 lists all."),
     OPTIONS_PAGES(AT(pages)),
     {0},
 };
@@ -127,9 +143,11 @@ const command cmd_pages_check = {
     .least = 1,
     .most = -1,
     .about =
-        "Lists the pages whose given order the model finds improbable, the most improbable first: the "
-        "log-probability of the given order per region, and the first place at which the model would read "
-        "another region. Pages on which the model finds the given order are not listed.",
+        "Lists first the pages of whose order the model is unsure, the least sure first, then those whose "
+        "given order it finds improbable, the most improbable first: how probable it is that the model's "
+        "order is right to the last region, the log-probability of the given order per region, and the first "
+        "place at which the model would read another region. Other pages on which the model finds the given "
+        "order are not listed.",
     .examples = "ordernet pages check corrected\n"
                 "ordernet pages check --model mine.safetensors --most 20 export/page",
     .options = options,

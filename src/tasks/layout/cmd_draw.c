@@ -1,4 +1,4 @@
-/* ordernet pages draw: a page's regions with the given and the found order, as a picture. */
+/* ordernet pages draw: draws a page's regions with the given and the predicted reading order. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status = fail(err, ONET_USAGE, "--page %d: %s has %zu page%s", v->number, operands[0], f.count,
                       f.count == 1 ? "" : "s");
     page *p = status ? NULL : &f.pages[v->number - 1];
-    if (!status) status = pages_order(&net, (page_rule)v->pages.rule, v->pages.rtl, &p, 1, NULL, err);
+    if (!status) status = pages_order(&net, (page_rule)v->pages.rule, v->pages.rtl, &p, 1, NULL, NULL, err);
     if (!status) status = page_file_settle(&f, err);
     const char *image = status || v->image ? v->image : find_scan(&f, p, found);
     if (!status && image) status = canvas_keeps(v->out, image, err);
@@ -78,25 +78,13 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(draw_values, field)
 
 static const option options[] = {
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .required = true,
-     .field = AT(out),
-     .help = "A .svg or .png file, or both where the name has neither ending."},
-    {.name = "page",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 1,
-     .high = INT_MAX,
-     .field = AT(number),
-     .help = "Which page of a file with several."},
-    {.name = "image",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(image),
-     .default_text = "the PNG or JPEG that the file names, if it is there",
-     .help = "The scan as PNG or JPEG, to draw over."},
+    OPTION(STRING, "out", AT(out), .required = true, .argument = "FILE",
+           .help = "A .svg or .png file, or both where the name has neither ending."),
+    OPTION(INT, "page", AT(number), .argument = "N", RANGE(1, INT_MAX),
+           .help = "Which page of a file with several."),
+    OPTION(STRING, "image", AT(image), .argument = "FILE",
+           .default_text = "the PNG or JPEG that the file names, if it is there",
+           .help = "The scan as PNG or JPEG, to draw over."),
     OPTION_PAGE_RULE(AT(pages)),
     OPTIONS_PAGES(AT(pages)),
     {0},

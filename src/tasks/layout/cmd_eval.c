@@ -1,4 +1,5 @@
-/* ordernet pages eval: how well the network and the rules find the orders that files give. */
+/* ordernet pages eval: measures how often the network and the rules predict the reading orders that the files
+ * give. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static onet_status measure(evaluation *e, int method, onet_error *err) {
 static void print_line(const evaluation *e, const report_measure *m, const char *name, const size_t *which,
                        size_t count) {
     char cell[25];
-    /* Of the path of a folder the end says more. */
+    /* A long path is cut at its beginning: its end says more. */
     enum { WIDTH = sizeof cell - 1, DOTS = 3 };
     size_t length = strlen(name), cut = length > WIDTH ? length - WIDTH + DOTS : 0;
     while (cut && (name[cut] & 0xC0) == 0x80) cut++;
@@ -179,7 +180,7 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, const pa
     for (int method = v->rules_only ? 1 : 0; method < METHODS - !v->ceiling && !status; method++) {
         status = method == CEILING ? order_best(&e, v->pages.rtl, err)
                                    : pages_order(method ? NULL : net, (page_rule)(method - 1), v->pages.rtl,
-                                                 e.pages, e.count, method ? NULL : &line, err);
+                                                 e.pages, e.count, NULL, method ? NULL : &line, err);
         if (!status) status = measure(&e, method, err);
     }
     progress_end(&line);
@@ -197,44 +198,35 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, const pa
 }
 
 /* A page's line of the alternatives. */
-typedef struct alternatives {
-    output *out;
-    onet_status status;
-    onet_error *err;
-} alternatives;
-
-static void write_alternatives(void *context, const int32_t *orders, const double *logprob, size_t count,
-                               size_t n, size_t usual) {
-    alternatives *a = context;
-    if (a->status) return;
-    a->status = output_printf(a->out, a->err, "{\"usual\": %zu, \"alternatives\": [", usual);
-    for (size_t k = 0; k < count && !a->status; k++) {
-        a->status =
-            output_printf(a->out, a->err, "%s{\"logprob\": %.4f, \"order\": [", k ? ", " : "", logprob[k]);
-        for (size_t t = 0; t < n && !a->status; t++)
-            a->status = output_printf(a->out, a->err, "%s%d", t ? ", " : "", (int)orders[k * n + t]);
-        if (!a->status) a->status = output_printf(a->out, a->err, "]}");
+static void write_alternatives(void *context, const page_alternative *orders, size_t count, size_t n,
+                               size_t usual) {
+    output *out = context;
+    output_printf(out, "{\"usual\": %zu, \"alternatives\": [", usual);
+    for (size_t k = 0; k < count; k++) {
+        output_printf(out, "%s{\"logprob\": %.4f, \"crosses\": %s, \"order\": [", k ? ", " : "",
+                      orders[k].logprob, orders[k].crosses ? "true" : "false");
+        for (size_t t = 0; t < n; t++) output_printf(out, "%s%d", t ? ", " : "", (int)orders[k].order[t]);
+        output_put(out, "]}");
     }
-    if (!a->status) a->status = output_printf(a->out, a->err, "]}\n");
+    output_put(out, "]}\n");
 }
 
 /* Evaluates, and writes the alternatives. */
 static onet_status evaluate_to(const eval_values *v, pages_net *net, const pages_known *known,
                                onet_error *err) {
     if (!v->alternatives) return evaluate(v, net, known, err);
-    alternatives a = {.err = err};
+    output *out;
     for (size_t i = 0; i < known->paths.count; i++)
         if (output_replaces(v->alternatives, known->paths.path[i]))
             return fail(err, ONET_USAGE, "--alternatives %s would overwrite %s; name another file",
                         v->alternatives, known->paths.path[i]);
-    onet_status status = output_open(&a.out, v->alternatives, err);
+    onet_status status = output_open(&out, v->alternatives, err);
     if (status) return status;
     net->style.judged = write_alternatives;
-    net->style.context = &a;
+    net->style.context = out;
     status = evaluate(v, net, known, err);
-    if (!status) status = a.status;
-    if (!status) return output_commit(a.out, err);
-    output_abort(a.out);
+    if (!status) return output_commit(out, err);
+    output_abort(out);
     return status;
 }
 
@@ -256,20 +248,13 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(eval_values, field)
 
 static const option options[] = {
-    {.name = "rules-only",
-     .kind = OPTION_FLAG,
-     .field = AT(rules_only),
-     .help = "Measure the rules alone, without a model."},
-    {.name = "ceiling",
-     .kind = OPTION_FLAG,
-     .field = AT(ceiling),
-     .help = "Also the best of the orders that the network chooses from, page by page: more it cannot find."},
-    {.name = "alternatives",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(alternatives),
-     .help = "Write a line of JSON for each page: the orders that the network chooses from, with their "
-             "log-probabilities."},
+    OPTION(FLAG, "rules-only", AT(rules_only), .help = "Measure the rules alone, without a model."),
+    OPTION(FLAG, "ceiling", AT(ceiling),
+           .help =
+               "Also the best of the orders that the network chooses from, page by page: an upper bound."),
+    OPTION(STRING, "alternatives", AT(alternatives), .argument = "FILE",
+           .help = "Write a line of JSON for each page: the orders that the network chooses from, with their "
+                   "log-probabilities."),
     OPTIONS_PAGES(AT(pages)),
     {0},
 };

@@ -1,4 +1,5 @@
-/* ordernet pages generate: plain layouts whose order nobody doubts, as JSON Lines. */
+/* ordernet pages generate: writes random synthetic page layouts with an undisputed reading order, as JSON
+ * Lines. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,21 +27,19 @@ static void defaults(void *values) {
 static onet_status write_page(output *out, const page *p, const char *family, int number, onet_error *err) {
     int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
     if (!order) return fail_memory(err, "the order of a page");
-    onet_status status =
-        output_printf(out, err, "{\"id\": \"%s_%d\", \"doc\": \"%s_%d\", \"source\": \"%s\", \"items\": [",
-                      family, number, family, number, family);
-    for (int i = 0; i < p->count && !status; i++) {
+    output_printf(out, "{\"id\": \"%s_%d\", \"doc\": \"%s_%d\", \"source\": \"%s\", \"items\": [", family,
+                  number, family, number, family);
+    for (int i = 0; i < p->count; i++) {
         const page_region *g = &p->regions[i];
-        status = output_printf(out, err, "%s{\"bbox\": [%g, %g, %g, %g], \"type\": \"%s\"}", i ? ", " : "",
-                               g->box.x0, g->box.y0, g->box.x1, g->box.y1, g->type);
+        output_printf(out, "%s{\"bbox\": [%g, %g, %g, %g], \"type\": \"%s\"}", i ? ", " : "", g->box.x0,
+                      g->box.y0, g->box.x1, g->box.y1, g->type);
     }
     page_order_of(p, false, order);
-    if (!status) status = output_printf(out, err, "], \"order\": [");
-    for (int k = 0; k < p->placed && !status; k++)
-        status = output_printf(out, err, "%s%d", k ? ", " : "", (int)order[k]);
-    if (!status) status = output_printf(out, err, "]}\n");
+    output_put(out, "], \"order\": [");
+    for (int k = 0; k < p->placed; k++) output_printf(out, "%s%d", k ? ", " : "", (int)order[k]);
+    output_put(out, "]}\n");
     free(order);
-    return status;
+    return output_status(out, err);
 }
 
 static onet_status write_family(output *out, const generate_values *v, page_family family, onet_error *err) {
@@ -75,30 +74,12 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(generate_values, field)
 
 static const option options[] = {
-    {.name = "family",
-     .kind = OPTION_CHOICE,
-     .argument = "NAME",
-     .choices = page_families,
-     .field = AT(family),
-     .default_text = "all but right-to-left",
-     .help = "The kind of layout."},
-    {.name = "count",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 1,
-     .high = 1000000,
-     .field = AT(count),
-     .help = "Pages of each family."},
-    {.name = "seed",
-     .kind = OPTION_U64,
-     .argument = "N",
-     .field = AT(seed),
-     .help = "The pages follow from it."},
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(out),
-     .help = "Where the pages are written; - is standard output."},
+    OPTION(CHOICE, "family", AT(family), .argument = "NAME", .choices = page_families,
+           .default_text = "all but right-to-left", .help = "The kind of layout."),
+    OPTION(INT, "count", AT(count), .argument = "N", RANGE(1, 1000000), .help = "Pages of each family."),
+    OPTION(U64, "seed", AT(seed), .argument = "N", .help = "Seed of the pages."),
+    OPTION(STRING, "out", AT(out), .argument = "FILE",
+           .help = "Where the pages are written; - is standard output."),
     {0},
 };
 

@@ -1,4 +1,5 @@
-/* ordernet pages order: files of pages, written back with the reading order changed and nothing else. */
+/* ordernet pages order: predicts the reading order of page files and writes them back with only the order
+ * changed. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -175,7 +176,8 @@ static onet_status order_some(const order_values *v, const pages_net *net, pool 
     pages = 0;
     for (size_t i = 0; i < count && !status; i++)
         for (size_t k = 0; k < read.files[i].count; k++) all[pages++] = &read.files[i].pages[k];
-    if (!status) status = pages_order(net, (page_rule)v->pages.rule, v->pages.rtl, all, pages, NULL, err);
+    if (!status)
+        status = pages_order(net, (page_rule)v->pages.rule, v->pages.rtl, all, pages, NULL, NULL, err);
     if (!status) pool_run(threads, (int)count, write_one, &w);
     if (!status) status = count_files(&w, count, counts, err);
     counts->types |= pages_types_seen(&read, v->pages.types);
@@ -236,25 +238,18 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(order_values, field)
 
 static const option options[] = {
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "DIR",
-     .field = AT(out),
-     .help = "Write the files there, under the names that they have below the folder that was given."},
-    {.name = "in-place", .kind = OPTION_FLAG, .field = AT(in_place), .help = "Replace the files themselves."},
+    OPTION(STRING, "out", AT(out), .argument = "DIR",
+           .help = "Write the files there, under the names that they have below the folder that was given."),
+    OPTION(FLAG, "in-place", AT(in_place), .help = "Replace the files themselves."),
     OPTION_PAGE_RULE(AT(pages)),
-    {.name = "best-of",
-     .kind = OPTION_STRING,
-     .argument = "DIR",
-     .field = AT(best_of),
-     .help = "Corrected pages like these: order by what is best on them, the model of --model, the shipped "
-             "one or a "
-             "rule."},
-    {.name = "no-lines",
-     .kind = OPTION_OFF,
-     .field = AT(lines),
-     .help = "Leave the lines within regions as they are. Otherwise lines are put in order where they jump "
-             "back."},
+    OPTION(
+        STRING, "best-of", AT(best_of), .argument = "DIR",
+        .help =
+            "Folder of corrected pages like these: order by what is best on them, the model of --model, the "
+            "shipped one or a rule."),
+    OPTION(OFF, "no-lines", AT(lines),
+           .help = "Leave the lines within regions as they are. Otherwise lines are put in order where they "
+                   "jump back."),
     OPTIONS_PAGES(AT(pages)),
     {0},
 };

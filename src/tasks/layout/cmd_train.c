@@ -1,4 +1,4 @@
-/* ordernet pages train: learns the reading order of pages from files that have one. */
+/* ordernet pages train: trains or fine-tunes a reading-order model on page files whose order is given. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "ordernet_train.h"
 #include "tasks/layout/augment.h"
 #include "tasks/layout/generate.h"
 #include "tasks/layout/options.h"
@@ -194,7 +195,7 @@ static onet_status report_valid(const train_values *v, const onet_model *model, 
     size_t exact = 0;
     double neighbours = 0;
     onet_status status = pages_net_with(&net, model, &v->pages, err);
-    if (!status) status = pages_order(&net, 0, v->pages.rtl, d->valid, d->valid_count, NULL, err);
+    if (!status) status = pages_order(&net, 0, v->pages.rtl, d->valid, d->valid_count, NULL, NULL, err);
     for (size_t i = 0; i < d->valid_count && !status; i++) {
         const page *p = d->valid[i];
         int right = 0, same = 0;
@@ -213,10 +214,10 @@ static onet_status report_valid(const train_values *v, const onet_model *model, 
         free(given);
     }
     if (!status)
-        printf("documents held out: neighbours right %.1f%%, exact %.1f%% of %zu pages; 'ordernet pages "
-               "eval' has more\n",
-               100 * neighbours / (double)d->valid_count, 100 * (double)exact / (double)d->valid_count,
-               d->valid_count);
+        printf(
+            "documents held out: neighbours right %.1f%%, %zu of %zu pages exact; 'ordernet pages eval' has "
+            "more\n",
+            100 * neighbours / (double)d->valid_count, exact, d->valid_count);
     pages_net_close(&net);
     return status;
 }
@@ -225,7 +226,7 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
     division d = {0};
     onet_sets *train = NULL, *valid = NULL;
     onet_model *model = NULL;
-    training t = {0};
+    training t = {.judges = true};
     char text[128], held_out[128];
     for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
     onet_status status = divide(&d, pages, count, v, err);
@@ -301,90 +302,38 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(train_values, field)
 
 static const option options[] = {
-    {.name = "model",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .required = true,
-     .field = AT(options.model_path),
-     .help = "Where the model is written."},
+    OPTION(STRING, "model", AT(options.model_path), .required = true, .argument = "FILE",
+           .help = "Where the model is written."),
     OPTION_HALF(AT(options.half)),
-    {.name = "from",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(from),
-     .help =
-         "Begin with this model; 'shipped' is the one that comes with the program. For a few dozen pages."},
+    OPTION(STRING, "from", AT(from), .argument = "FILE",
+           .help = "Begin with this model; 'shipped' is the one that comes with the program. For a few dozen "
+                   "pages."),
     OPTION_MODELS(AT(options.models), false),
-    {.name = "holdout",
-     .kind = OPTION_DOUBLE,
-     .argument = "PERCENT",
-     .high = 90,
-     .field = AT(holdout),
-     .help = "Share of the pages that is kept for validation, in whole documents; 0 keeps none."},
-    {.name = "epochs",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 1,
-     .high = 100000,
-     .field = AT(epochs),
-     .default_text = "6; with --from 12",
-     .help = "Passes over the pages and their variants."},
-    {.name = "learning-rate",
-     .kind = OPTION_DOUBLE,
-     .argument = "X",
-     .low = 1e-9,
-     .high = 1,
-     .field = AT(rate),
-     .default_text = "0.005; with --from 0.001",
-     .help = "Adam's step."},
-    {.name = "variants",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .high = 1000,
-     .field = AT(copies),
-     .default_text = "12; with --from 40",
-     .help = "Variants made of each page of over 12 regions: parts of it, other segmentations, askew, ..."},
-    {.name = "small-variants",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .high = 1000,
-     .field = AT(small_copies),
-     .default_text = "0",
-     .help = "The same for smaller pages."},
-    {.name = "plain",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .high = 100000,
-     .field = AT(plain),
-     .help = "Plain layouts of each family of 'ordernet pages generate' to learn beside the pages."},
-    {.name = "seed",
-     .kind = OPTION_U64,
-     .argument = "N",
-     .field = AT(options.seed),
-     .help = "First weights, variants and the documents held out follow from it."},
-    {.name = "resume",
-     .kind = OPTION_FLAG,
-     .field = AT(options.resume),
-     .help =
-         "Continue from the checkpoint beside the model, or from the start where there is none. Pages and "
-         "options must be the same."},
-    {.name = "force",
-     .kind = OPTION_FLAG,
-     .field = AT(force),
-     .help = "Replace the model and the other files of an earlier training. Without it, and without "
-             "--resume, they are kept and the training is refused."},
-    {.name = "types",
-     .kind = OPTION_STRING,
-     .argument = "A,B,...",
-     .field = AT(pages.types),
-     .default_text = "as the file has it",
-     .help = "Types of the regions that belong into the order, as in 'ordernet pages order'."},
-    {.name = "direction",
-     .kind = OPTION_CHOICE,
-     .argument = "NAME",
-     .choices = page_directions,
-     .field = AT(pages.rtl),
-     .help = "Direction in which lines and columns are read."},
+    OPTION(DOUBLE, "holdout", AT(holdout), .argument = "PERCENT", RANGE(0, 90),
+           .help = "Share of the pages that is kept for validation, in whole documents; 0 keeps none."),
+    OPTION(INT, "epochs", AT(epochs), .argument = "N", RANGE(1, 100000), .default_text = "6; with --from 12",
+           .help = "Passes over the pages and their variants."),
+    OPTION(DOUBLE, "learning-rate", AT(rate), .argument = "X", RANGE(1e-9, 1),
+           .default_text = "0.005; with --from 0.001", .help = "Adam's learning rate."),
+    OPTION(INT, "variants", AT(copies), .argument = "N", RANGE(0, 1000), .default_text = "12; with --from 40",
+           .help =
+               "Variants made of each page of over 12 regions: parts of it, other segmentations, askew, ..."),
+    OPTION(INT, "small-variants", AT(small_copies), .argument = "N", RANGE(0, 1000), .default_text = "0",
+           .help = "The same for smaller pages."),
+    OPTION(INT, "plain", AT(plain), .argument = "N", RANGE(0, 100000),
+           .help = "Plain layouts of each family of 'ordernet pages generate' to learn beside the pages."),
+    OPTION(U64, "seed", AT(options.seed), .argument = "N",
+           .help = "Seed of the initial weights, the variants and the documents held out."),
+    OPTION(FLAG, "resume", AT(options.resume),
+           .help = "Continue from the checkpoint beside the model, or from the start where there is none. "
+                   "Pages and options must be the same."),
+    OPTION(FLAG, "force", AT(force),
+           .help = "Replace the model and the other files of an earlier training. Without it, and without "
+                   "--resume, they are kept and the training is refused."),
+    OPTION(STRING, "types", AT(pages.types), .argument = "A,B,...", .default_text = "as the file has it",
+           .help = "Types of the regions that belong into the order, as in 'ordernet pages order'."),
+    OPTION(CHOICE, "direction", AT(pages.rtl), .argument = "NAME", .choices = page_directions,
+           .help = "Direction in which lines and columns are read."),
     OPTION_THREADS(AT(pages.order.threads)),
     OPTION_QUIET(AT(pages.quiet)),
     {0},

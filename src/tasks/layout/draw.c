@@ -1,4 +1,5 @@
-/* Draws reading orders. */
+/* Draws the given and the predicted reading order of a page over its regions, with the scan (PNG or JPEG)
+ * behind them if there is one. */
 #include "tasks/layout/draw.h"
 
 #include <cairo/cairo.h>

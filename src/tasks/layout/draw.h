@@ -1,5 +1,5 @@
-/* Draws a page's regions as boxes with the order as numbers and arrows: the given order beside the found one.
- */
+/* Draws a page's regions as boxes with the order as numbers and arrows: the given order beside the predicted
+ * one. */
 #ifndef SHOW_PAGES_H
 #define SHOW_PAGES_H
 

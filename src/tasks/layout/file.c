@@ -1,4 +1,5 @@
-/* Reads a file of pages by its format, and writes it back. */
+/* Reads a page file in whichever format it has and writes it back; also the changes that several formats
+ * make: moving regions and lines to the predicted order. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* Files of pages: PAGE XML, ALTO, hOCR, boxes as JSON. */
+/* Defines the formats of page files (PAGE XML, ALTO, hOCR, boxes in JSON), each as functions that read a
+ * file, adapt the predicted order to what the file can represent (settle), and write it into the file
+ * (change); and the functions that read and write a file in any of them. */
 #ifndef PAGES_FORMAT_H
 #define PAGES_FORMAT_H
 
@@ -27,7 +29,7 @@ struct page_file {
     page_xml xml;
     page *pages;
     size_t count, room;
-    char *notes; /* what is odd in the file, a line each; NULL: nothing */
+    char *notes; /* warnings about the file, one per line; NULL: none */
     size_t notes_size;
     bool changed; /* page_file_write wrote other bytes than were read */
 };
@@ -36,7 +38,7 @@ extern const page_format page_xml_format, alto_format, hocr_format, boxes_format
 
 /* Reads a file of any of the formats. types: see page_place. */
 onet_status page_file_read(page_file *f, const char *path, const char *types, onet_error *err);
-/* The same of bytes; path is their name. */
+/* The same for bytes in memory; path is their name. */
 onet_status page_file_from(page_file *f, const char *path, const void *bytes, size_t size, const char *types,
                            onet_error *err);
 /* Makes the found orders those that would be written. */

@@ -1,5 +1,6 @@
-/* Draws plain layouts. A page is laid out in lines of text, from its upper left corner, in its reading order;
- * then it is made a scan: askew, with edges that are a little off, in pixels, its regions in any order. */
+/* Generates random synthetic page layouts. A page is laid out in units of text lines from its upper left
+ * corner, in reading order; then it is made to look like a scan: rotated, with noisy edges, in pixels, its
+ * regions shuffled. */
 #include "tasks/layout/generate.h"
 
 #include <math.h>
@@ -304,7 +305,7 @@ static void grow(sheet *s) {
     }
 }
 
-/* From lines to pixels, askew and not quite exact; then the regions in any order. */
+/* Turns lines into pixels, askew and not quite exact, and shuffles the regions. */
 static void scan(sheet *s) {
     page *p = s->p;
     bool straight = chance(s, 0.4);

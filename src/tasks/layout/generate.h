@@ -1,5 +1,5 @@
-/* Plain layouts whose order nobody doubts, drawn at random: to train on beside real pages, and to test with.
- */
+/* Generates random synthetic page layouts with an undisputed reading order, for training beside real pages
+ * and for tests. */
 #ifndef PAGES_GENERATE_H
 #define PAGES_GENERATE_H
 

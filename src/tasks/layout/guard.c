@@ -1,4 +1,5 @@
-/* Leaves a call by longjmp when memory runs out in libxml2 or jansson. */
+/* Out-of-memory handling for libxml2 and jansson: allocators that longjmp back to guard_run when malloc
+ * fails. What the abandoned call had allocated is leaked; the program is about to exit. */
 #include "tasks/layout/guard.h"
 
 #include <jansson.h>

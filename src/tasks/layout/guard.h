@@ -1,5 +1,6 @@
-/* Memory for libxml2 and jansson. Neither says in every case that an allocation failed: libxml2 may crash,
- * and both take the text for wrong. An allocation of theirs that fails ends the whole call instead. */
+/* Out-of-memory handling for libxml2 and jansson. Neither reports every failed allocation: libxml2 may crash,
+ * and both may report malformed input instead. With guard_run, a failed allocation in either library ends the
+ * whole call. */
 #ifndef PAGES_GUARD_H
 #define PAGES_GUARD_H
 

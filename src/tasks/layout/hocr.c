@@ -1,5 +1,6 @@
-/* hOCR, as Tesseract writes it (XHTML): areas, paragraphs and lines with title="bbox x0 y0 x1 y1"; the order
- * is that of the elements in the file. */
+/* Reads and rewrites the reading order of hOCR (OCR results in HTML, as Tesseract writes it): areas,
+ * paragraphs and lines with title="bbox x0 y0 x1 y1". The order is that of the elements in the file, or of
+ * their "order" properties. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

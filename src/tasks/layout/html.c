@@ -1,6 +1,6 @@
-/* Reads the tags of HTML, and writes a skeleton of it as XML. The skeleton is parsed; what is moved are
- * pieces of the text itself. */
-#include "tasks/layout/html.h"
+/* Reads HTML that is not well-formed XML: scans its tags and writes a skeleton of them as XML for libxml2,
+ * with each element's position in the original text, which is what is then changed. */
+#include "tasks/layout/xml.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static void put_value(const reader *r, size_t from, size_t to) {
     }
 }
 
-/* In another place it would take in all that follows there. */
+/* Refused, since the piece would swallow what follows it wherever it is moved to. */
 static onet_status unclosed(const reader *r, size_t at, onet_error *err) {
     return fail(err, ONET_BAD, "%s:%ld: a tag, comment or quoted value begins here and has no end", r->name,
                 page_text_line(r->t, at));
@@ -155,7 +155,7 @@ static void close_to(reader *r, size_t level, size_t end) {
     }
 }
 
-/* The level of the innermost open element of that name; depth: there is none before a holder of others. */
+/* The level of the innermost open element of that name; depth if a holder of others comes first. */
 static size_t level_of(const reader *r, const char *name, bool within_holder) {
     for (size_t level = r->depth; level; level--) {
         if (!strcmp(r->open[level - 1].name, name)) return level - 1;

@@ -1,4 +1,5 @@
-/* Finds regions by id: sorted, since a file may have 20,000 and as many references. */
+/* Finds regions by id with a sorted table and binary search, since a file may have 20,000 regions and as many
+ * references. */
 #include "tasks/layout/names.h"
 
 #include <stdlib.h>

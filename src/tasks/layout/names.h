@@ -1,4 +1,5 @@
-/* The regions of a file by their ids and those of their lines, for references to them. */
+/* Looks up the regions of a file by their ids or by those of their lines, to resolve references between
+ * elements (ReadingOrder in PAGE XML and ALTO, IDNEXT in ALTO). */
 #ifndef PAGES_NAMES_H
 #define PAGES_NAMES_H
 

@@ -1,4 +1,5 @@
-/* Reads and orders the pages of the commands for pages. */
+/* Shared by the `pages` commands: reads page files in parallel, opens the model, predicts orders by the
+ * network or by a rule, and measures them. */
 #include "tasks/layout/options.h"
 
 #include <limits.h>
@@ -14,6 +15,7 @@
 #include "engine/base/shown.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/layout.h"
+#include "tasks/layout/order/tables.h"
 #include "tasks/layout/order/ways.h"
 
 const onet_choice *page_directions(void) {
@@ -211,15 +213,19 @@ static onet_status order_by_rule(page *p, page_rule rule, onet_error *err) {
 }
 
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
-                        progress *line, onet_error *err) {
+                        double *confidence, progress *line, onet_error *err) {
     onet_status status = ONET_OK;
     for (size_t i = 0; i < count && !status; i++) {
         page *p = pages[i];
+        page_tables tables = {0};
         if (rtl) page_mirror(p);
-        if (net && net->orderer)
-            status = pages_choose(net->orderer, &net->style, &p, 1, NULL, err);
-        else if (p->placed)
+        status = page_tables_fold(&tables, p, err);
+        if (!status && net && net->orderer)
+            status = pages_choose(net->orderer, &net->style, &p, 1, confidence ? &confidence[i] : NULL, err);
+        else if (!status && p->placed)
             status = order_by_rule(p, rule, err);
+        onet_status unfolded = page_tables_unfold(&tables, p, !status && p->placed, err);
+        if (!status) status = unfolded;
         if (rtl) page_mirror(p);
         if (line) progress_count(line, "ordered", "pages", (double)(i + 1), (double)count);
     }
@@ -240,7 +246,7 @@ double page_neighbours(const page *p) {
 /* The mean of page_neighbours by a net, or by a rule where it is NULL. */
 static onet_status try_on(const pages_known *known, const pages_net *net, int rule, bool rtl, double *mean,
                           onet_error *err) {
-    onet_status status = pages_order(net, (page_rule)rule, rtl, known->pages, known->count, NULL, err);
+    onet_status status = pages_order(net, (page_rule)rule, rtl, known->pages, known->count, NULL, NULL, err);
     *mean = 0;
     for (size_t i = 0; i < known->count && !status; i++)
         *mean += page_neighbours(known->pages[i]) / (double)known->count;

@@ -1,15 +1,34 @@
-/* What the commands for pages share: reading many files at once, and finding orders by the network or by a
- * rule. */
+/* Shared by the `pages` commands: their common options, finding and reading many files, predicting orders by
+ * the network or by a rule, and measuring them. */
 #ifndef CLI_PAGES_H
 #define CLI_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "app/options.h"
 #include "app/progress.h"
 #include "engine/base/pool.h"
+#include "ordernet.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/order/choose.h"
 #include "tasks/layout/order/rules.h"
-#include "tasks/layout/paths.h"
+
+/* ---- Paths (paths.c) --------------------------------------------------------------------------------- */
+
+/* The files that the operands of the commands for pages name. */
+
+/* Files as they are, and in folders, and the folders in them, those whose names end in .xml, .hocr, .html,
+ * .json or .jsonl, by name. A file that is named twice counts once. */
+typedef struct page_paths {
+    const char *pass_over; /* a folder that is not searched, or NULL */
+    bool keep_links;       /* a link to a file that is there too counts as well, under its own name */
+    char **path;           /* [count] */
+    char **rest;           /* [count]: the path below the operand; for a file its name */
+    size_t count, room, rest_room;
+} page_paths;
+onet_status page_paths_find(page_paths *paths, int count, char **operands, onet_error *err);
+void page_paths_free(page_paths *paths);
 
 typedef struct pages_values {
     const char *model, *types;
@@ -59,7 +78,7 @@ typedef struct pages_read {
     page_file *files; /* [count]: with format NULL where the file could not be read */
     size_t count, bad;
 } pages_read;
-/* Reads paths[from .. from + count). notes: whether to print what is odd in the files. */
+/* Reads paths[from .. from + count). notes: whether to print the warnings about the files. */
 onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
                              const pages_values *v, bool notes, onet_error *err);
 void pages_read_free(pages_read *r);
@@ -96,9 +115,9 @@ void pages_net_close(pages_net *net);
 onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err);
 
 /* Finds an order for each page (net->orderer NULL: by the rule). Pages without placed regions stay as they
- * are. line: where progress is shown, or NULL. */
+ * are. confidence [count], as in pages_choose, or NULL; line: where progress is shown, or NULL. */
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
-                        progress *line, onet_error *err);
+                        double *confidence, progress *line, onet_error *err);
 /* The share of regions that the found order lets follow the right one. */
 double page_neighbours(const page *p);
 /* Sets rule and model to what is best on the corrected pages of a folder: the model that v names, the shipped

@@ -1,5 +1,6 @@
-/* PAGE XML, the 2010 to 2019 schemas: regions and lines with their outlines; the order is in ReadingOrder,
- * and in the attribute custom="readingOrder {index:3;}" where Transkribus wrote the file. */
+/* Reads and rewrites the reading order of PAGE XML files (an XML format for the layout of scanned pages),
+ * schemas of 2010 to 2019: regions and lines with their outlines. The order is in ReadingOrder, and in the
+ * attribute custom="readingOrder {index:3;}" if Transkribus wrote the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,12 +141,19 @@ static bool is_region(const xmlNode *node) {
     return node->type == XML_ELEMENT_NODE && ends_in((const char *)node->name, "Region");
 }
 
-static onet_status read_regions(page_file *f, page *p, const xmlNode *node, bool nested, onet_error *err) {
+/* The regions in an element. Text in a table or in another text is a part of it; text in a picture or an
+ * advertisement is a region of its own. table: 1 + the number of the table that they are in; 0: none. */
+static onet_status read_regions(page_file *f, page *p, const xmlNode *node, bool nested, int table,
+                                onet_error *err) {
     onet_status status = ONET_OK;
     for (const xmlNode *c = node->children; c && !status; c = c->next)
         if (is_region(c)) {
+            int number = p->count + 1;
             status = read_region(f, p, c, nested, err);
-            if (!status) status = read_regions(f, p, c, true, err);
+            if (status) break;
+            p->regions[number - 1].table = table;
+            bool is_table = xml_is(c, "TableRegion"), part = is_table || xml_is(c, "TextRegion");
+            status = read_regions(f, p, c, nested || part, is_table ? number : table, err);
         }
     return status;
 }
@@ -160,7 +168,7 @@ static onet_status read(page_file *f, onet_error *err) {
     p->height = xml_number(node, "imageHeight");
     if (*xml_get(node, "imageFilename", text, sizeof text)) p->image = guard_copy(text);
     page_names n = {0};
-    onet_status status = read_regions(f, p, node, false, err);
+    onet_status status = read_regions(f, p, node, false, 0, err);
     if (!status) status = page_names_make(&n, f, err);
     if (!status) page_names_note_repeated(&n, f);
     for (int i = 0; i < p->count && !status; i++)

@@ -1,5 +1,5 @@
-/* Finds the files that operands name. */
-#include "tasks/layout/paths.h"
+/* Lists the page files that the operands of a command name, searching folders recursively. */
+#include "tasks/layout/options.h"
 
 #include <dirent.h>
 #include <errno.h>

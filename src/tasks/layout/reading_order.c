@@ -1,4 +1,5 @@
-/* The ReadingOrder of PAGE XML: groups of references, within each other, ordered by @index or not. */
+/* Reads and rewrites the <ReadingOrder> element of PAGE XML: nested groups of references to regions, ordered
+ * by @index or unordered. */
 #include "tasks/layout/reading_order.h"
 
 #include <limits.h>

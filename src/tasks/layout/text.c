@@ -1,4 +1,5 @@
-/* Reads a text in any encoding, and writes it back with pieces replaced and moved. */
+/* Reads a text file in any encoding as UTF-8, collects replacements and moves of pieces, and writes it back
+ * in its encoding. */
 #include "tasks/layout/text.h"
 
 #include <errno.h>
@@ -160,7 +161,8 @@ onet_status page_text_move(page_text *t, text_span at, text_span from, onet_erro
     return add(t, (text_change){.at = at, .from = from}, err);
 }
 
-/* By place; of two that begin at one place the longer one first, since it holds the other. */
+/* Sorts changes by place; of two that begin at one place the longer one first, since it contains the
+ * other. */
 static int by_place(const void *a, const void *b) {
     const text_change *x = a, *y = b;
     if (x->at.start != y->at.start) return x->at.start < y->at.start ? -1 : 1;
@@ -230,12 +232,11 @@ onet_status page_text_write(page_text *t, const char *path, bool there, bool *sa
         text = encoded;
     }
     if (!status) status = output_open(&out, path, err);
-    if (!status && t->mark_size) status = output_write(out, t->mark, t->mark_size, err);
-    if (!status && size) status = output_write(out, text, size, err);
-    if (!status)
+    if (!status) {
+        output_write(out, t->mark, t->mark_size);
+        output_write(out, text, size);
         status = output_commit(out, err);
-    else
-        output_abort(out);
+    }
     free(text);
     return status;
 }

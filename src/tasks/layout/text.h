@@ -1,5 +1,5 @@
-/* The text of a file, as UTF-8, with changes to be made: pieces that are replaced and pieces that change
- * places. All other bytes are written back as they were read, in the encoding that they had. */
+/* Edits a text file without touching the rest: it is read as UTF-8, pieces are replaced or moved, and all
+ * other bytes are written back as they were, in the file's own encoding. */
 #ifndef PAGES_TEXT_H
 #define PAGES_TEXT_H
 
@@ -33,12 +33,12 @@ enum { PAGE_FILE_LIMIT = 256 << 20 };
 /* Reads a file whole ("-": standard input; gzip and xz as such). ONET_BAD for one of over PAGE_FILE_LIMIT
  * bytes, and for bytes that its encoding does not have. */
 onet_status page_text_read(page_text *t, const char *path, onet_error *err);
-/* The same of bytes. */
+/* The same for bytes in memory. */
 onet_status page_text_from(page_text *t, const char *name, const void *bytes, size_t size, onet_error *err);
 onet_status page_text_replace(page_text *t, text_span at, const char *text, onet_error *err);
-/* The same of a number, where another one stands. */
+/* The same for a number, if another one is there. */
 onet_status page_text_number(page_text *t, text_span at, int number, onet_error *err);
-/* The piece `from`, with the changes in it, is written where `at` stands. */
+/* Writes the piece `from`, with its changes, in place of `at`. */
 onet_status page_text_move(page_text *t, text_span at, text_span from, onet_error *err);
 /* Writes the changed text, whole or not at all. *same: whether it is the text as it was read; if that is
  * `there`, at the path, nothing is written. */

@@ -1,7 +1,7 @@
-/* Finds the way in which the pages of a title are usually read, by counting on corrected pages. For example,
- * whether a running title is read before the page number beside it differs from book to book, and the boxes
- * of a page do not show it. A network that is fine-tuned on a few small pages learns single pages by heart;
- * the count is right more often (experiments/pages). */
+/* Finds the way (rule with parameters) that orders the pages of a title (book or newspaper) best, by counting
+ * on corrected pages. For example, whether a running title is read before the page number beside it differs
+ * from book to book, and the boxes of a page do not show it. A network that is fine-tuned on a few small
+ * pages memorises them; counting is right more often (experiments/pages). */
 #include "tasks/layout/usual_way.h"
 
 #include <stdlib.h>

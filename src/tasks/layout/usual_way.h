@@ -1,4 +1,5 @@
-/* The way in which the pages of a title are usually read, learned from corrected pages. */
+/* Finds the way (rule with parameters, ways.h) by which the pages of a title are usually read, from corrected
+ * pages. Used by `pages train` and `pages eval`. */
 #ifndef LAYOUT_USUAL_WAY_H
 #define LAYOUT_USUAL_WAY_H
 

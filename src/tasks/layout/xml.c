@@ -1,4 +1,5 @@
-/* Parses XML with libxml2, and finds the places of its elements in the text. */
+/* Parses XML with libxml2, finds the position of each element in the text, and reads attributes and
+ * polygons. */
 #include "tasks/layout/xml.h"
 
 #include <libxml/parser.h>
@@ -12,7 +13,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "tasks/layout/guard.h"
-#include "tasks/layout/html.h"
 
 /* What is wrong with a file is said once, by the reader. */
 static void say_nothing(void *context, const char *format, ...) {

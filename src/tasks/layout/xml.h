@@ -1,5 +1,5 @@
-/* XML as a tree (libxml2) and as text: where each element of the tree stands in the file, so that pieces of
- * the file can be replaced and moved and all else stays as it was, byte for byte. */
+/* Parses XML into a libxml2 tree and records where each element stands in the file's text, so that pieces of
+ * the file can be replaced and moved while all else stays as it was, byte for byte. */
 #ifndef PAGES_XML_H
 #define PAGES_XML_H
 
@@ -21,7 +21,7 @@ typedef struct page_xml {
 /* Once, before threads parse. */
 void xml_start(void);
 /* Parses without network, external files or entities; entity declarations, elements deeper than 256 and
- * broken XML are ONET_BAD with the line. HTML that is not XML is read as HTML (html.h). */
+ * broken XML are ONET_BAD with the line. HTML that is not XML is read as HTML (html.c). */
 onet_status xml_parse(page_xml *x, const page_text *t, const char *name, onet_error *err);
 void xml_free(page_xml *x);
 
@@ -30,7 +30,7 @@ bool xml_is(const xmlNode *node, const char *name); /* an element of that local 
 xmlNode *xml_child(const xmlNode *node, const char *name); /* the first; NULL: none */
 /* An attribute, copied into text [size]; "" where it is missing; cut where it is longer. */
 const char *xml_get(const xmlNode *node, const char *name, char *text, size_t size);
-/* The same of any length, allocated. */
+/* The same for any length, allocated. */
 char *xml_copy(const xmlNode *node, const char *name);
 /* A whole number of an attribute, of up to eight digits; -1: none. */
 int xml_number(const xmlNode *node, const char *name);
@@ -43,5 +43,17 @@ const char *xml_prefix(const xmlNode *node, char *text, size_t size);
 
 /* The points of a polygon, "0,0 10,5 ...", grow the box; false where they are not numbers. */
 bool xml_points(const xmlNode *node, const char *attribute, double *box /* x0 y0 x1 y1 */);
+
+/* ---- HTML (html.c) ----------------------------------------------------------------------------------- */
+
+/* HTML that is not XML: elements without end tags, attributes without quotes, as some tools write hOCR. */
+
+/* Whether the first element of the text is <html>, and the document type declares nothing. */
+bool html_is(const page_text *t);
+/* Finds the places of all elements, as HTML closes them, and writes the same elements in the same order as
+ * XML into *xml, allocated: with class, id and title alone, without text, on the same lines. ONET_BAD where a
+ * tag, comment or quoted value has no end; name is the file's. */
+onet_status html_read(page_xml *x, const page_text *t, const char *name, char **xml, size_t *size,
+                      onet_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* ordernet tsp compare: several methods on the same instances, in numbers and in a picture. */
+/* ordernet tsp compare: solves the same instances with several methods, prints the tour lengths and draws the
+ * tours. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static onet_status parse_methods(comparison *c, const char *list, onet_error *er
         const onet_choice *found = choice_named(onet_tsp_methods(), at, length);
         if (!found) {
             char names[128];
-            return fail(err, ONET_USAGE, "--methods: '%.*s' is none of %s", (int)length, at,
+            return fail(err, ONET_USAGE, "--methods: '%.*s' is not one of %s", (int)length, at,
                         choice_names(onet_tsp_methods(), ", ", names, sizeof names));
         }
         if (c->methods == MOST_METHODS) return fail(err, ONET_USAGE, "--methods: more than %d", MOST_METHODS);
@@ -146,7 +147,7 @@ static onet_status compare_file(comparison *c, const char *path, const tsp_readi
     if (status) return status;
     for (size_t i = 0; i < file.count && !status; i++) {
         onet_tsp t = {0};
-        status = tsp_get(&file, i, &t, err);
+        status = tsp_instance_make(&file, i, &t, err);
         if (!status) status = compare_one(c, &t, tsp_names(&file, i), err);
         onet_tsp_free(&t);
     }
@@ -187,30 +188,16 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(name) offsetof(compare_values, name)
 
 static const option options[] = {
-    {.name = "methods",
-     .kind = OPTION_STRING,
-     .argument = "A,B,...",
-     .field = AT(methods),
-     .help = "Methods of 'ordernet tsp solve'; the others are compared with the first."},
-    {.name = "time-limit",
-     .kind = OPTION_DOUBLE,
-     .argument = "SECONDS",
-     .high = 1e9,
-     .field = AT(seconds),
-     .help = "exact: time for an instance; 0 sets no limit. A tour that is not proven in time lacks the word "
-             "optimal."},
-    {.name = "draw",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(draw),
-     .help =
-         "Draw the tours side by side, one row an instance, 23 at most, steps that the first method's tour "
-         "does not have in another colour: a .svg or .png file, or both where the name has neither ending."},
-    {.name = "title",
-     .kind = OPTION_STRING,
-     .argument = "TEXT",
-     .field = AT(title),
-     .help = "Title of the picture."},
+    OPTION(STRING, "methods", AT(methods), .argument = "A,B,...",
+           .help = "Methods of 'ordernet tsp solve'; the others are compared with the first."),
+    OPTION(DOUBLE, "time-limit", AT(seconds), .argument = "SECONDS", RANGE(0, 1e9),
+           .help = "exact: time for an instance; 0 sets no limit. A tour that is not proven in time lacks "
+                   "the word optimal."),
+    OPTION(STRING, "draw", AT(draw), .argument = "FILE",
+           .help = "Draw the tours side by side, one row an instance, 23 at most, steps that the first "
+                   "method's tour does not have in another colour: a .svg or .png file, or both where the "
+                   "name has neither ending."),
+    OPTION(STRING, "title", AT(title), .argument = "TEXT", .help = "Title of the picture."),
     OPTIONS_CITIES(AT(geo), AT(name_column)),
     OPTIONS_TOURING(AT(net), AT(read)),
     {0},

@@ -1,4 +1,5 @@
-/* ordernet tsp eval: the net's tours against the best known ones and against other heuristics. */
+/* ordernet tsp eval: measures by how much the network's tours are longer than the best known ones, beside
+ * other heuristics and results of other solvers read from CSV; prints a table, writes CSV and a chart. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ typedef struct rival_list {
     rival row[MOST_RIVALS];
 } rival_list;
 
-/* Reads the number in front of *at and moves behind the comma that follows. */
+/* Reads the number at *at and moves after the comma that follows. */
 static bool next_number(const char **at, double *value) {
     char *end;
     *value = number_parse(*at, &end);
@@ -146,25 +147,20 @@ static void print_table(const evaluate_values *v, const table *t) {
     if (t->row[t->rows - 1].n > v->proven_to) printf("* not proven: best of a long local search\n");
 }
 
-static onet_status write_row(output *out, const evaluate_values *v, const gap_row *r, int m,
-                             onet_error *err) {
-    return output_printf(out, err, "%d,%s,%zu,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", r->n,
-                         gap_method_name((gap_method)m), r->count, r->length[m].mean, r->length[m].low,
-                         r->length[m].high, 100 * r->gap[m].mean, 100 * r->gap[m].low, 100 * r->gap[m].high,
-                         reference_name(v, r->n));
+static void write_row(output *out, const evaluate_values *v, const gap_row *r, int m) {
+    output_printf(out, "%d,%s,%zu,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", r->n, gap_method_name((gap_method)m),
+                  r->count, r->length[m].mean, r->length[m].low, r->length[m].high, 100 * r->gap[m].mean,
+                  100 * r->gap[m].low, 100 * r->gap[m].high, reference_name(v, r->n));
 }
 
-static onet_status write_rivals(output *out, const evaluate_values *v, const rival_list *rivals, int n,
-                                onet_error *err) {
-    onet_status status = ONET_OK;
-    for (int k = 0; k < rivals->count && !status; k++) {
+static void write_rivals(output *out, const evaluate_values *v, const rival_list *rivals, int n) {
+    for (int k = 0; k < rivals->count; k++) {
         const rival *r = &rivals->row[k];
         if (r->n == n)
-            status = output_printf(out, err, "%d,%s,%.0f,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", n, r->method,
-                                   r->instances, r->length[0], r->length[1], r->length[2], r->gap[0],
-                                   r->gap[1], r->gap[2], reference_name(v, n));
+            output_printf(out, "%d,%s,%.0f,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", n, r->method, r->instances,
+                          r->length[0], r->length[1], r->length[2], r->gap[0], r->gap[1], r->gap[2],
+                          reference_name(v, n));
     }
-    return status;
 }
 
 static onet_status write_csv(const evaluate_values *v, const table *t, const rival_list *rivals,
@@ -172,23 +168,20 @@ static onet_status write_csv(const evaluate_values *v, const table *t, const riv
     output *out;
     onet_status status = output_open(&out, v->out, err);
     if (status) return status;
-    status = output_printf(
-        out, err,
-        "n,method,instances,length,length_low,length_high,gap_percent,gap_low,gap_high,reference\n");
-    for (int i = 0; i < t->rows && !status; i++) {
-        for (int m = 0; m < GAP_METHODS && !status; m++)
-            if (m < GAP_GREEDY || !v->no_net) status = write_row(out, v, &t->row[i], m, err);
-        if (!status) status = write_rivals(out, v, rivals, t->row[i].n, err);
-        for (int k = 0; k < PUBLISHED && !status; k++)
+    output_put(out,
+               "n,method,instances,length,length_low,length_high,gap_percent,gap_low,gap_high,reference\n");
+    for (int i = 0; i < t->rows; i++) {
+        for (int m = 0; m < GAP_METHODS; m++)
+            if (m < GAP_GREEDY || !v->no_net) write_row(out, v, &t->row[i], m);
+        write_rivals(out, v, rivals, t->row[i].n);
+        for (int k = 0; k < PUBLISHED; k++)
             if (t->row[i].n == (int)published_n[k])
-                status = output_printf(out, err, "%d,pointer network (published),,%.2f,,,%.4f,,,%s\n",
-                                       t->row[i].n, published_length[k],
-                                       100 * (published_length[k] / t->row[i].length[GAP_REFERENCE].mean - 1),
-                                       reference_name(v, t->row[i].n));
+                output_printf(out, "%d,pointer network (published),,%.2f,,,%.4f,,,%s\n", t->row[i].n,
+                              published_length[k],
+                              100 * (published_length[k] / t->row[i].length[GAP_REFERENCE].mean - 1),
+                              reference_name(v, t->row[i].n));
     }
-    if (!status) return output_commit(out, err);
-    output_abort(out);
-    return status;
+    return output_commit(out, err);
 }
 
 /* ---- Figures ----------------------------------------------------------------------------------------- */
@@ -390,42 +383,19 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 
 static const option options[] = {
     OPTION_TOUR_MODEL(AT(net.model)),
-    {.name = "beam",
-     .kind = OPTION_INT,
-     .argument = "K",
-     .field = AT(net.search.beam),
-     .low = 1,
-     .high = 100000,
-     .help = "Tours kept at each step of the beam."},
-    {.name = "no-net",
-     .kind = OPTION_FLAG,
-     .field = AT(no_net),
-     .help = "Only the other heuristics; no model is needed."},
-    {.name = "proven-to",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = AT(proven_to),
-     .low = 0,
-     .high = ONET_TSP_MAX_CITIES,
-     .help = "Up to this size the orders in the files are proven optimal tours, beyond it the best of a long "
-             "local search; the results say so."},
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(out),
-     .help = "Write the results with their 95% intervals as CSV."},
-    {.name = "figure",
-     .kind = OPTION_STRING,
-     .argument = "PREFIX",
-     .field = AT(figure),
-     .help = "Draw PREFIX-length and PREFIX-gap, each as .svg and .png."},
-    {.name = "rivals",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(rivals),
-     .help =
-         "What another program measured on the same instances, as CSV with the columns of --out and one of "
-         "the mean optimum (experiments/rivals): added to --out and --figure."},
+    OPTION(INT, "beam", AT(net.search.beam), .argument = "K", RANGE(1, 100000),
+           .help = "Tours kept at each step of the beam."),
+    OPTION(FLAG, "no-net", AT(no_net), .help = "Only the other heuristics; no model is needed."),
+    OPTION(INT, "proven-to", AT(proven_to), .argument = "N", RANGE(0, ONET_TSP_MAX_CITIES),
+           .help = "Up to this size the orders in the files are proven optimal tours, beyond it the best of "
+                   "a long local search; the results say so."),
+    OPTION(STRING, "out", AT(out), .argument = "FILE",
+           .help = "Write the results with their 95% intervals as CSV."),
+    OPTION(STRING, "figure", AT(figure), .argument = "PREFIX",
+           .help = "Draw PREFIX-length and PREFIX-gap, each as .svg and .png."),
+    OPTION(STRING, "rivals", AT(rivals), .argument = "FILE",
+           .help = "What another program measured on the same instances, as CSV with the columns of --out "
+                   "and one of the mean optimum (experiments/rivals): added to --out and --figure."),
     OPTIONS_ORDER_MACHINE(AT(net.search)),
     OPTION_QUIET(AT(quiet)),
     {.group = "Data format"},

@@ -1,4 +1,5 @@
-/* ordernet tsp generate: random city sets with their shortest tours. */
+/* ordernet tsp generate: writes random sets of cities with their shortest tours (for many cities, the best of
+ * a local search). */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,61 +77,26 @@ static onet_status generate(const generate_values *v, pool *threads, onet_writer
 }
 
 static const option options[] = {
-    {.name = "n",
-     .kind = OPTION_SIZES,
-     .argument = "SIZES",
-     .required = true,
-     .low = 1,
-     .high = ONET_TSP_MAX_CITIES,
-     .field = offsetof(generate_values, n),
-     .help = "Numbers of cities: 20, or 5-20, or 5-20,25,30."},
-    {.name = "per-size",
-     .kind = OPTION_U64,
-     .argument = "N",
-     .low = 1,
-     .high = 1e12,
-     .field = offsetof(generate_values, per_size),
-     .help = "Instances of each size."},
-    {.name = "seed",
-     .kind = OPTION_U64,
-     .argument = "S",
-     .field = offsetof(generate_values, seed),
-     .help = "Another seed gives other instances."},
-    {.name = "shape",
-     .kind = OPTION_CHOICE,
-     .choices = tsp_shapes,
-     .argument = "SHAPE",
-     .field = offsetof(generate_values, shape),
-     .help = "Where the cities lie."},
-    {.name = "symmetries",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 1,
-     .high = 8,
-     .field = offsetof(generate_values, symmetries),
-     .help = "1 or 8: each instance once, or under the 8 symmetries of the square, each with its own start "
-             "and direction of the same tour: eight times the data for the price of one."},
-    {.name = "method",
-     .kind = OPTION_CHOICE,
-     .choices = tsp_labels,
-     .argument = "METHOD",
-     .field = offsetof(generate_values, label),
-     .help = "Solver of the tours."},
-    {.name = "kicks",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .low = 0,
-     .high = 1e6,
-     .field = offsetof(generate_values, kicks),
-     .help = "Of the local search: random double bridges per city, each repaired by 2-opt and Or-opt moves, "
-             "and undone if the tour became longer."},
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .default_text = "standard output",
-     .field = offsetof(generate_values, out),
-     .help = "Where to write; the name says the format: .jsonl, .csv, .npz or .safetensors, "
-             "and .gz behind it compresses."},
+    OPTION(SIZES, "n", offsetof(generate_values, n), .required = true, .argument = "SIZES",
+           RANGE(1, ONET_TSP_MAX_CITIES), .help = "Numbers of cities: 20, or 5-20, or 5-20,25,30."),
+    OPTION(U64, "per-size", offsetof(generate_values, per_size), .argument = "N", RANGE(1, 1e12),
+           .help = "Instances of each size."),
+    OPTION(U64, "seed", offsetof(generate_values, seed), .argument = "S",
+           .help = "Another seed gives other instances."),
+    OPTION(CHOICE, "shape", offsetof(generate_values, shape), .argument = "SHAPE", .choices = tsp_shapes,
+           .help = "Where the cities lie."),
+    OPTION(INT, "symmetries", offsetof(generate_values, symmetries), .argument = "N", RANGE(1, 8),
+           .help = "1 or 8: each instance once, or under the 8 symmetries of the square, each with its own "
+                   "start and direction of the same tour: eight times the data for the price of one."),
+    OPTION(CHOICE, "method", offsetof(generate_values, label), .argument = "METHOD", .choices = tsp_labels,
+           .help = "Solver of the tours."),
+    OPTION(INT, "kicks", offsetof(generate_values, kicks), .argument = "N", RANGE(0, 1e6),
+           .help = "Of the local search: random double bridges per city, each repaired by 2-opt and Or-opt "
+                   "moves, and undone if the tour became longer."),
+    OPTION(STRING, "out", offsetof(generate_values, out), .argument = "FILE",
+           .default_text = "standard output",
+           .help = "Where to write; the name says the format: .jsonl, .csv, .npz or .safetensors, and .gz "
+                   "behind it compresses."),
     OPTION_THREADS(offsetof(generate_values, threads)),
     OPTION_QUIET(offsetof(generate_values, quiet)),
     {0},

@@ -1,4 +1,5 @@
-/* ordernet tsp solve: a tour for every instance of a file. */
+/* ordernet tsp solve: finds a tour for every instance of a file with a chosen method; prints, writes or draws
+ * it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
                              const onet_tsp_options *effort, kept *k, double *length, onet_error *err) {
     onet_tsp t = {0};
     onet_tsp_proof proof = {0};
-    onet_status status = tsp_get(file, i, &t, err);
+    onet_status status = tsp_instance_make(file, i, &t, err);
     int32_t *tour = status ? NULL : array_new((size_t)t.n, sizeof *tour);
     if (!status && !tour) status = fail_memory(err, "a tour");
     if (!status) status = onet_tsp_solve(&t, v->method, effort, tour, &proof, err);
@@ -170,7 +171,7 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
 
 static onet_status start_out(const solve_values *v, const tsp_file *file, kept *k, onet_error *err) {
     onet_status status = v->route ? output_open(&k->route, v->route, err) : ONET_OK;
-    if (!status && v->route) status = route_begin(k->route, v->route, file, err);
+    if (!status && v->route) route_begin(k->route, v->route, file);
     if (status || !v->out || !file->sets) return status;
     onet_write_options writing = {
         .size = sizeof writing, .set_column = v->read.set_column, .rank_column = v->read.rank_column};
@@ -270,51 +271,28 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(name) offsetof(solve_values, name)
 
 static const option options[] = {
-    {.name = "method",
-     .kind = OPTION_CHOICE,
-     .argument = "METHOD",
-     .choices = onet_tsp_methods,
-     .field = AT(method),
-     .help = "How tours are found."},
-    {.name = "time-limit",
-     .kind = OPTION_DOUBLE,
-     .argument = "SECONDS",
-     .high = 1e9,
-     .field = AT(seconds),
-     .help = "exact, and 2opt with --kicks: time for an instance; 0 sets no limit. Where exact cannot prove "
-             "its tour in time it says so and gives the bound that it has."},
-    {.name = "kicks",
-     .kind = OPTION_U64,
-     .argument = "N",
-     .high = 1e15,
-     .field = AT(kicks),
-     .help = "2opt and --improve: go on with N random kicks, each mended by the same search and kept unless "
-             "the tour became longer."},
-    {.name = "improve",
-     .kind = OPTION_FLAG,
-     .field = AT(improve),
-     .help = "Go on from the method's tour with 2-opt and Or-opt moves until none helps, and say what that "
-             "gained. For short tours alone, 2opt with --kicks is the better tool from 20 cities on "
-             "(docs/tours.md)."},
-    {.name = "seed", .kind = OPTION_U64, .argument = "S", .field = AT(seed), .help = "Seed of the kicks."},
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(out),
-     .help = "Write the tours here instead of printing them: a TSPLIB .tour file for a TSPLIB instance, sets "
-             "with their order in any format for the others."},
-    {.name = "route",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(route),
-     .help = "Write the stops here in the order of the tour, with the distance from the one before and the "
-             "total: a row per stop (.csv), or an object per tour (.jsonl)."},
-    {.name = "draw",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = AT(draw),
-     .help =
-         "Draw the first tours, 12 at most: a .svg or .png file, or both where the name has neither ending."},
+    OPTION(CHOICE, "method", AT(method), .argument = "METHOD", .choices = onet_tsp_methods,
+           .help = "How tours are found."),
+    OPTION(DOUBLE, "time-limit", AT(seconds), .argument = "SECONDS", RANGE(0, 1e9),
+           .help = "exact, and 2opt with --kicks: time for an instance; 0 sets no limit. Where exact cannot "
+                   "prove its tour in time it says so and gives the bound that it has."),
+    OPTION(U64, "kicks", AT(kicks), .argument = "N", RANGE(0, 1e15),
+           .help = "2opt and --improve: go on with N random kicks, each repaired by the same search and kept "
+                   "unless the tour became longer."),
+    OPTION(FLAG, "improve", AT(improve),
+           .help = "Go on from the method's tour with 2-opt and Or-opt moves until none helps, and say what "
+                   "that gained. For short tours alone, 2opt with --kicks is the better tool from 20 cities "
+                   "on (docs/tours.md)."),
+    OPTION(U64, "seed", AT(seed), .argument = "S", .help = "Seed of the kicks."),
+    OPTION(STRING, "out", AT(out), .argument = "FILE",
+           .help = "Write the tours here instead of printing them: a TSPLIB .tour file for a TSPLIB "
+                   "instance, sets with their order in any format for the others."),
+    OPTION(STRING, "route", AT(route), .argument = "FILE",
+           .help = "Write the stops here in the order of the tour, with the distance from the one before and "
+                   "the total: a row per stop (.csv), or an object per tour (.jsonl)."),
+    OPTION(STRING, "draw", AT(draw), .argument = "FILE",
+           .help = "Draw the first tours, 12 at most: a .svg or .png file, or both where the name has "
+                   "neither ending."),
     OPTION_QUIET(AT(quiet)),
     OPTIONS_CITIES(AT(geo), AT(name_column)),
     OPTIONS_TOURING(AT(net), AT(read)),
@@ -334,7 +312,7 @@ const command cmd_tsp_solve = {
         "printed in the file's node numbers, from 1; others in places in the set, from 0, and below, where "
         "the cities have names or --geo is given, stop by stop with the distances. A tour starts at the city "
         "with the smallest x+y and runs counter-clockwise.\n\nA CSV file without a set column is one list of "
-        "cities. Columns under the usual names are found in any case: x and y, lon (lng, long, longitude) "
+        "cities. Columns are found by these names, upper or lower case: x and y, lon (lng, long, longitude) "
         "and lat (latitude), name (city, label, place). Others may hold anything. --features names other "
         "columns.\n\nFor the net, cities of any "
         "scale and place are brought to the unit square with one scale for both axes: the longer side "

@@ -1,4 +1,5 @@
-/* Draws panels of tours, with the edges that differ from another tour in another colour. */
+/* Draws tours in panels side by side, with city names and with the edges that differ from a reference tour in
+ * another colour. */
 #include "tasks/tours/draw.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Draws tours side by side. */
+/* Draws tours side by side as SVG or PNG, for `tsp solve` and `tsp compare`. */
 #ifndef SHOW_TOURS_H
 #define SHOW_TOURS_H
 

@@ -1,4 +1,5 @@
-/* Solves the sets of one size with every method and averages the lengths and gaps. */
+/* Solves instances of one size with every method, and averages their tour lengths and gaps to the best known
+ * tours. */
 #include "tasks/tours/gaps.h"
 
 #include "engine/base/error.h"

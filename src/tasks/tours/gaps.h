@@ -1,5 +1,5 @@
-/* The excess length of tours over the best known ones, by method and by size: the measure of the tour
- * experiment. */
+/* Measures the gap of tours (relative excess length over the best known tour), by method and size, for `tsp
+ * eval`. */
 #ifndef TOURS_GAPS_H
 #define TOURS_GAPS_H
 

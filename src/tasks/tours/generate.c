@@ -1,4 +1,5 @@
-/* Draws random cities and solves them, a block of instances per task of a thread pool. */
+/* Draws random cities (uniform, clustered, on grids and so on) and solves them, in parallel: each task of the
+ * thread pool solves a block of instances. */
 #include "tasks/tours/generate.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
-/* Random instances with optimal tours: the data of the tour experiment.
+/* Generates random instances with tours that are optimal or, for many cities, nearly so (local search):
+ * training and test data for the tour experiment.
  *
  * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any prefix of the data
  * holds all of them equally. Its cities are drawn from a random sequence of its own, on a grid of 2^-24,
- * which float32 holds exactly: the tour is optimal for the stored coordinates. */
+ * which float32 represents exactly: the tour is that of the stored coordinates. */
 #ifndef TOURS_GENERATE_H
 #define TOURS_GENERATE_H
 

@@ -1,5 +1,6 @@
-/* Great-circle distances and the azimuthal equidistant projection. */
-#include "tasks/tours/geo.h"
+/* Makes an instance from longitudes and latitudes: great-circle distances, and coordinates by an azimuthal
+ * equidistant projection. */
+#include "tasks/tours/load.h"
 
 #include <math.h>
 
@@ -21,8 +22,8 @@ static double kilometres(place a, place b) {
     return 2 * EARTH_KM * asin(sqrt(fmin(1, h)));
 }
 
-/* Where the mean of the cities, as points in space, points to. Cities that are spread evenly over the Earth
- * have no middle; the first of them stands for it. */
+/* The direction of the mean of the cities as points in space. Cities that are spread evenly over the Earth
+ * have no middle: then the first city. */
 static place middle(int n, const double *places) {
     double x = 0, y = 0, z = 0;
     for (int i = 0; i < n; i++) {

@@ -1,4 +1,5 @@
-/* Reads instances from TSPLIB files and from files of sets. */
+/* Reads travelling-salesman instances from TSPLIB files and from files of sets: finds the coordinate and name
+ * columns, checks them, and warns of likely mistakes. */
 #include "tasks/tours/load.h"
 
 #include "engine/base/error.h"
@@ -6,7 +7,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/number.h"
-#include "tasks/tours/geo.h"
 #include "tasks/tours/tsplib.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static ptrdiff_t rest(void *in, void *buffer, size_t size) {
 
 /* ---- Which columns ------------------------------------------------------------------------------------ */
 
-/* What columns and keys are usually called, in any case. */
+/* Common names of columns and keys, in any case. */
 static const char *const usual_names[] = {"name", "city", "label", "place", NULL};
 static const char *const usual_x[] = {"x", NULL}, *const usual_y[] = {"y", NULL};
 static const char *const usual_lon[] = {"lon", "lng", "long", "longitude", NULL};
@@ -72,13 +72,13 @@ static bool is_usual(const char *const *list, const char *name) {
     return name && is_one_of(list, name, strlen(name));
 }
 
-/* The first line of a table, split. A name with the separator inside is split too: none of the usual names
+/* The first line of a table, split. A name with the separator inside is split too: none of the common names
  * has one. */
 typedef struct header {
     char text[4096];
     char separator;
     bool semicolons;                      /* it has them, and no comma and no tab */
-    const char *x, *y, *lon, *lat, *name; /* columns under usual names, as they are spelt; or NULL */
+    const char *x, *y, *lon, *lat, *name; /* columns under common names, as they are spelt; or NULL */
 } header;
 
 static void note_column(header *h, const char *name) {
@@ -107,7 +107,7 @@ static onet_status read_header(header *h, input *in, const onet_read_options *op
                    : strchr(h->text, ',')        ? ','
                                                  : '\t';
     const char *ends = (char[]){h->separator, '\r', 0};
-    /* The name column with the first of the usual names counts. */
+    /* The name column with the first of the common names counts. */
     size_t best = sizeof usual_names / sizeof *usual_names;
     for (char *at = h->text; at;) {
         char *next = strchr(at, h->separator);
@@ -151,7 +151,7 @@ static bool find_pair(loading *l, const onet_record *r, const char *const *x, co
     return l->x >= 0 && l->y >= 0;
 }
 
-/* The two features that are coordinates: those of usual names, or the only ones, x first. */
+/* The two features that are coordinates: those of common names, or the only ones, x first. */
 static bool find_points(loading *l, const onet_record *r) {
     bool geo = l->how->geo;
     if (find_pair(l, r, geo ? usual_lon : usual_x, geo ? usual_lat : usual_y) ||
@@ -335,7 +335,7 @@ static onet_status read_records(loading *l, onet_error *err) {
     return status;
 }
 
-/* Names the columns of a table, where the user did not and they have usual names: other columns may then hold
+/* Names the columns of a table if the user did not and they have common names: other columns may then hold
  * anything. features: room for two names. */
 static void choose_columns(const header *h, loading *l, onet_read_options *own, char *features, size_t room) {
     bool plane = h->x && h->y, earth = h->lon && h->lat;
@@ -356,7 +356,7 @@ static void name_list(tsp_file *file, const char *path) {
     snprintf(file->list, sizeof file->list, "%.*s", (int)strcspn(name, "."), name);
 }
 
-/* Standard input was looked at already and cannot be opened again. */
+/* Standard input was read from already and cannot be opened again. */
 static onet_status read_sets(tsp_file *file, const char *path, input *in, const tsp_reading *how,
                              onet_error *err) {
     onet_read_options own = how->read ? *how->read : (onet_read_options){.size = sizeof own};
@@ -424,7 +424,7 @@ static onet_status copy(const onet_tsp *from, onet_tsp *t, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err) {
+onet_status tsp_instance_make(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err) {
     if (!file->sets) return copy(&file->one, t, err);
     int n = tsp_cities_size(&file->cities, i);
     *t = (onet_tsp){0};

@@ -1,17 +1,19 @@
-/* Instances from a file: one from a TSPLIB file, or one per set from a file of sets. */
+/* Loads travelling-salesman instances: one from a TSPLIB file (the standard benchmark format), or one per set
+ * from a file of sets. */
 #ifndef TOURS_LOAD_H
 #define TOURS_LOAD_H
 
+#include <stdbool.h>
+
 #include "ordernet_io.h"
 #include "ordernet_tsp.h"
-#include <stdbool.h>
 
 /* How cities are read; all zero, or NULL in its place: points of the plane in any format. */
 typedef struct tsp_reading {
     const onet_read_options *read; /* NULL: the defaults */
     bool geo;                      /* the points are longitude and latitude */
-    const char *name_column;       /* that the cities are called by; "": none; NULL: a usual one */
-    bool keep;                     /* every set is to be written back */
+    const char *name_column; /* column with the cities' names; "": none; NULL: one of the common names */
+    bool keep;               /* every set is to be written back */
     /* Called for what looks odd but may be intended, with file and line; NULL: not reported. */
     void (*note)(const char *text);
 } tsp_reading;
@@ -60,12 +62,23 @@ onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, o
 void tsp_unload(tsp_file *file);
 
 /* Makes instance i, which the caller frees. Distances take n^2 memory, so make one at a time. */
-onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err);
+onet_status tsp_instance_make(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err);
 /* Its cities [n, 2] as they were read: points of the plane, or longitude and latitude; NULL for TSPLIB. */
 static inline const double *tsp_points(const tsp_file *file, size_t i) {
     return file->sets ? file->cities.xy + 2 * file->cities.start[i] : NULL;
 }
 /* The names of its cities, [n]; NULL: they have none. */
 char *const *tsp_names(const tsp_file *file, size_t i);
+
+/* ---- Places on the Earth (geo.c) --------------------------------------------------------------------- */
+
+/* Cities on the Earth: great-circle distances, and a map of them for the net and for pictures. */
+
+/* An instance from places [n, 2], longitude and latitude in degrees. Its distances are kilometres along great
+ * circles of a sphere with the Earth's mean radius. Its coordinates are kilometres on a map: the azimuthal
+ * equidistant projection about the middle of the cities, north up, in which neither the date line nor a pole
+ * is special. The map is true near its middle: across the direction to the middle it is stretched by 1% at
+ * 1,560 km from it, by 11% at 5,000 km, and without bound towards the far side of the Earth. */
+onet_status geo_instance(onet_tsp *t, int n, const double *places, onet_error *err);
 
 #endif

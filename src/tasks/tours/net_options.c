@@ -1,4 +1,4 @@
-/* The defaults and the start of the network for the tsp commands. */
+/* Sets the defaults of the network options of the `tsp` commands, and loads the network that finds tours. */
 #include "tasks/tours/net_options.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* What the tsp commands share: the net's options, and the model. */
+/* Shared by the `tsp` commands: the options of the network and of reading cities, and loading the model. */
 #ifndef CLI_TOURING_H
 #define CLI_TOURING_H
 
@@ -13,7 +13,7 @@ typedef struct tour_net_values {
     int shortest;
 } tour_net_values;
 
-/* What a tour may be looked for with. */
+/* The search methods of the net. */
 const onet_choice *tour_decodes(void);
 const onet_choice *tour_symmetries(void);
 
@@ -30,7 +30,7 @@ const onet_choice *tour_symmetries(void);
          .argument = "HOW",                                                                                  \
          .choices = tour_decodes,                                                                            \
          .field = (at) + offsetof(tour_net_values, search.decode),                                           \
-         .help = "How the net looks for a tour."},                                                           \
+         .help = "How the net searches for a tour."},                                                        \
         {.name = "beam",                                                                                     \
          .kind = OPTION_INT,                                                                                 \
          .argument = "K",                                                                                    \

@@ -1,4 +1,5 @@
-/* /v1/tour: what tsp solve takes and gives, as JSON. */
+/* The server's endpoint /v1/tour: parses cities and options from JSON, submits them to the solver threads,
+ * and answers with tours, as `tsp solve` does. */
 #include <math.h>
 
 #include "app/request.h"

@@ -1,4 +1,4 @@
-/* Writes stops as CSV and as JSON. */
+/* Writes a tour's stops, with the distances between them, as CSV or JSON. */
 #include "tasks/tours/route.h"
 
 #include <stdlib.h>
@@ -28,41 +28,40 @@ onet_status route_check(const char *path, onet_error *err) {
 /* ---- CSV ------------------------------------------------------------------------------------------------
  */
 
-static onet_status put_field(output *out, const char *text, onet_error *err) {
-    onet_status status = output_csv_field(out, ',', text, strlen(text), err);
-    return status ? status : output_write(out, ",", 1, err);
+static void put_field(output *out, const char *text) {
+    output_csv_field(out, ',', text, strlen(text));
+    output_put(out, ",");
 }
 
-static onet_status put_points(output *out, const double *at, onet_error *err) {
+static void put_points(output *out, const double *at) {
     char x[NUMBER_TEXT], y[NUMBER_TEXT];
     number_text_exact(x, at[0]);
     number_text_exact(y, at[1]);
-    return output_printf(out, err, "%s,%s,", x, y);
+    output_printf(out, "%s,%s,", x, y);
 }
 
-onet_status route_begin(output *out, const char *path, const tsp_file *file, onet_error *err) {
-    if (is_json(path)) return ONET_OK;
-    return output_printf(out, err, "set,stop,city,%s%s%s\n", file->names ? "name," : "",
-                         !file->sets ? ""
-                         : file->geo ? "lon,lat,"
-                                     : "x,y,",
-                         file->geo ? "leg_km,total_km" : "leg,total");
+void route_begin(output *out, const char *path, const tsp_file *file) {
+    if (is_json(path)) return;
+    output_printf(out, "set,stop,city,%s%s%s\n", file->names ? "name," : "",
+                  !file->sets ? ""
+                  : file->geo ? "lon,lat,"
+                              : "x,y,",
+                  file->geo ? "leg_km,total_km" : "leg,total");
 }
 
 static onet_status put_rows(output *out, const route *r, onet_error *err) {
     char *const *names = tsp_names(r->file, r->instance);
     const double *at = tsp_points(r->file, r->instance);
     double leg, total = 0;
-    onet_status status = ONET_OK;
-    for (int stop = 0; stop < route_stops(r) && !status; stop++) {
+    for (int stop = 0; stop < route_stops(r); stop++) {
         int city = route_stop(r, stop, &leg, &total);
-        status = put_field(out, r->t->name, err);
-        if (!status) status = output_printf(out, err, "%d,%d,", stop, city + !r->file->sets);
-        if (!status && names) status = put_field(out, names[city] ? names[city] : "", err);
-        if (!status && at) status = put_points(out, at + 2 * city, err);
-        if (!status) status = output_printf(out, err, "%.9g,%.9g\n", leg, total);
+        put_field(out, r->t->name);
+        output_printf(out, "%d,%d,", stop, city + !r->file->sets);
+        if (names) put_field(out, names[city] ? names[city] : "");
+        if (at) put_points(out, at + 2 * city);
+        output_printf(out, "%.9g,%.9g\n", leg, total);
     }
-    return status;
+    return output_status(out, err);
 }
 
 /* ---- JSON -----------------------------------------------------------------------------------------------
@@ -106,9 +105,9 @@ static onet_status put_object(output *out, const route *r, onet_error *err) {
     }
     json_object_set_new(report, "stops", stops);
     onet_status status = json_finish(&text, report, JSON_COMPACT | JSON_REAL_PRECISION(15), err);
-    if (!status) status = output_printf(out, err, "%s\n", text);
+    if (!status) output_printf(out, "%s\n", text);
     free(text);
-    return status;
+    return status ? status : output_status(out, err);
 }
 
 onet_status route_put(output *out, const char *path, const route *r, onet_error *err) {

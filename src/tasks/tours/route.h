@@ -1,4 +1,5 @@
-/* Tours as files that people and programs read: the stops in their order, with the distances between them. */
+/* Writes tours for people and other programs: the stops in their order with the distances between them, as
+ * CSV or JSON. Used by `tsp solve`. */
 #ifndef CLI_ROUTE_H
 #define CLI_ROUTE_H
 
@@ -32,7 +33,7 @@ static inline int route_stop(const route *r, int stop, double *leg, double *tota
 /* A file that ends in .csv has a row per stop, one in .json or .jsonl an object per tour. ONET_USAGE for
  * other names. */
 onet_status route_check(const char *path, onet_error *err);
-onet_status route_begin(output *out, const char *path, const tsp_file *file, onet_error *err);
+void route_begin(output *out, const char *path, const tsp_file *file);
 onet_status route_put(output *out, const char *path, const route *r, onet_error *err);
 
 #endif

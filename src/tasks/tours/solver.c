@@ -1,4 +1,5 @@
-/* A queue and a few threads, each with a net of its own. */
+/* Runs the queue of /v1/tour requests: a few worker threads, each with a network of its own; one of them
+ * solves quick requests only, so that long searches cannot delay them. */
 #include "tasks/tours/solver.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ enum { THREADS = 3 };
 typedef struct worker {
     struct solver *s;
     pthread_t thread;
-    bool quick; /* takes quick jobs alone: however many long searches there are, these go on */
+    bool quick; /* takes quick jobs alone, so that long searches cannot delay them */
 } worker;
 
 struct solver {

@@ -1,4 +1,5 @@
-/* Finds the tours of /v1/tour in threads of its own, so that other requests do not wait for a long search. */
+/* Solves the requests of /v1/tour in worker threads of its own, so that other requests do not wait for a long
+ * search. */
 #ifndef TOURS_SOLVER_H
 #define TOURS_SOLVER_H
 

@@ -1,4 +1,4 @@
-/* Tours: the commands that begin with tsp, and /v1/tour. */
+/* Registers the task of tours: the commands `ordernet tsp ...` and the endpoint /v1/tour. */
 #include "app/task.h"
 
 extern const command cmd_tsp_generate, cmd_tsp_solve, cmd_tsp_compare, cmd_tsp_eval;

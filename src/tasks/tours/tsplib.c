@@ -1,4 +1,4 @@
-/* Parses TSPLIB files by keyword and section; writes .tour files. */
+/* Parses TSPLIB files (the standard format of travelling-salesman benchmarks) and writes .tour files. */
 #include "tasks/tours/tsplib.h"
 
 #include <ctype.h>
@@ -352,12 +352,9 @@ onet_status tsplib_write_tour(const onet_tsp *t, const int32_t *tour, const char
     output *out;
     onet_status status = output_open(&out, path, err);
     if (status) return status;
-    status = output_printf(out, err,
-                           "NAME : %s\nCOMMENT : length %.*f\nTYPE : TOUR\nDIMENSION : %d\nTOUR_SECTION\n",
-                           t->name[0] ? t->name : "tour", t->whole ? 0 : 9, onet_tsp_length(t, tour), t->n);
-    for (int i = 0; i < t->n && !status; i++) status = output_printf(out, err, "%d\n", tour[i] + 1);
-    if (!status) status = output_printf(out, err, "-1\nEOF\n");
-    if (!status) return output_commit(out, err);
-    output_abort(out);
-    return status;
+    output_printf(out, "NAME : %s\nCOMMENT : length %.*f\nTYPE : TOUR\nDIMENSION : %d\nTOUR_SECTION\n",
+                  t->name[0] ? t->name : "tour", t->whole ? 0 : 9, onet_tsp_length(t, tour), t->n);
+    for (int i = 0; i < t->n; i++) output_printf(out, "%d\n", tour[i] + 1);
+    output_put(out, "-1\nEOF\n");
+    return output_commit(out, err);
 }

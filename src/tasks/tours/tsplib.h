@@ -1,4 +1,5 @@
-/* TSPLIB files: symmetric instances in, tours out.
+/* Reads symmetric instances from TSPLIB files (the standard format of travelling-salesman benchmarks) and
+ * writes tours.
  *
  * Reads EUC_2D, CEIL_2D, ATT and GEO with NODE_COORD_SECTION, and EXPLICIT matrices in every full, upper and
  * lower form; a DISPLAY_DATA_SECTION gives an EXPLICIT instance coordinates to draw. Distances are rounded as

@@ -1,4 +1,4 @@
-/* ordernet words eval: a word model measured on lines of text, with examples. */
+/* ordernet words eval: measures a word model on lines of text, and writes examples. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "engine/base/shown.h"
 #include "tasks/words/test.h"
 
-enum { MOST_FOR_ALL = 7 }; /* items up to which all n! orders are looked at */
+enum { MOST_FOR_ALL = 7 }; /* items up to which all n! orders are tried */
 
 typedef struct evaluate_values {
     words_test_options test;
@@ -27,27 +27,31 @@ static void defaults(void *values) {
 }
 
 /* A word in a cell of a Markdown table. */
-static onet_status write_cell(output *out, const char *text, onet_error *err) {
-    onet_status status = output_printf(out, err, "| ");
-    for (; *text && !status; text++) {
+static void write_cell(output *out, const char *text) {
+    output_put(out, "| ");
+    for (; *text; text++) {
         if (*text == '<')
-            status = output_printf(out, err, "&lt;");
+            output_put(out, "&lt;");
         else
-            status = output_printf(out, err, "%s%c", strchr("|*_`\\[]~#", *text) ? "\\" : "", *text);
+            output_printf(out, "%s%c", strchr("|*_`\\[]~#", *text) ? "\\" : "", *text);
     }
-    return status ? status : output_printf(out, err, " ");
+    output_put(out, " ");
 }
 
 static onet_status write_example(output *out, const words_test *t, size_t s, onet_error *err) {
     onet_status status = ONET_OK;
     for (int which = LINE_SCRAMBLED; which <= LINE_ANSWER && !status; which++) {
         char *line = words_test_line(t, s, (words_line)which), *text = line ? shown_copy(line) : NULL;
-        status = text ? write_cell(out, text, err) : fail_memory(err, "the examples");
+        if (text)
+            write_cell(out, text);
+        else
+            status = fail_memory(err, "the examples");
         free(text);
         free(line);
     }
     if (status) return status;
-    return output_printf(out, err, "| %.2f |\n", exp(t->answers[s].logprob[0]));
+    output_printf(out, "| %.2f |\n", exp(t->answers[s].logprob[0]));
+    return output_status(out, err);
 }
 
 static bool is_right(const words_test *t, size_t s) {
@@ -62,10 +66,11 @@ static bool is_right(const words_test *t, size_t s) {
 static onet_status write_table(output *out, const words_test *t, bool right, int show, onet_error *err) {
     size_t total = 0, seen = 0, shown = 0;
     for (size_t s = 0; s < t->same->count; s++) total += is_right(t, s) == right;
-    onet_status status = output_printf(out, err,
-                                       "\n## %s: %zu of %zu lines\n\n| scrambled | right | answer | "
-                                       "probability of the answer |\n| --- | --- | --- | --- |\n",
-                                       right ? "Put back" : "Not put back", total, t->same->count);
+    onet_status status = ONET_OK;
+    output_printf(out,
+                  "\n## %s: %zu of %zu lines\n\n| scrambled | right | answer | "
+                  "probability of the answer |\n| --- | --- | --- | --- |\n",
+                  right ? "Put back" : "Not put back", total, t->same->count);
     for (size_t s = 0; s < t->same->count && !status; s++) {
         if (is_right(t, s) != right) continue;
         /* The line in the middle of each of `show` equal parts. */
@@ -82,8 +87,8 @@ static onet_status write_examples(const evaluate_values *v, const words_test *t,
     output *out;
     onet_status status = output_open(&out, v->examples, err);
     if (status) return status;
-    status = output_printf(out, err, "# Lines put back, and not\n\nBeam %d.\n", v->beam);
-    if (!status) status = write_table(out, t, true, v->show, err);
+    output_printf(out, "# Lines put back, and not\n\nBeam %d.\n", v->beam);
+    status = write_table(out, t, true, v->show, err);
     if (!status) status = write_table(out, t, false, v->show, err);
     if (!status) return output_commit(out, err);
     output_abort(out);
@@ -137,7 +142,7 @@ static onet_status evaluate_all(const evaluate_values *v, const onet_model *mode
     }
     char how[64];
     snprintf(how, sizeof how, "beam %d", v->beam);
-    /* Last, so that the examples are of this way. */
+    /* Last, so that the examples are of the beam search. */
     if (!status) status = evaluate(v, model, t, how, ONET_BEAM, v->beam, scores, err);
     free(scores);
     return status;
@@ -162,25 +167,12 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 static const option options[] = {
     OPTION_WORDS_MODEL(offsetof(evaluate_values, model)),
     OPTIONS_WORDS_TEST(offsetof(evaluate_values, test)),
-    {.name = "beam",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(evaluate_values, beam),
-     .low = 1,
-     .high = 1000000,
-     .help = "Width of the beam."},
-    {.name = "examples",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(evaluate_values, examples),
-     .help = "Where examples, right and wrong, are written as Markdown."},
-    {.name = "show",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(evaluate_values, show),
-     .low = 1,
-     .high = 1000000,
-     .help = "Examples of each sort."},
+    OPTION(INT, "beam", offsetof(evaluate_values, beam), .argument = "N", RANGE(1, 1000000),
+           .help = "Width of the beam."),
+    OPTION(STRING, "examples", offsetof(evaluate_values, examples), .argument = "FILE",
+           .help = "Where examples, right and wrong, are written as Markdown."),
+    OPTION(INT, "show", offsetof(evaluate_values, show), .argument = "N", RANGE(1, 1000000),
+           .help = "Examples of each sort."),
     OPTION_THREADS(offsetof(evaluate_values, threads)),
     OPTION_KERNELS(offsetof(evaluate_values, kernels)),
     OPTION_DEVICE(offsetof(evaluate_values, device)),

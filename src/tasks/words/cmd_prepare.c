@@ -1,4 +1,4 @@
-/* ordernet words prepare: sets of words from text and word vectors. */
+/* ordernet words prepare: makes training sets of words, and their vocabulary, from text and word vectors. */
 #include <stdio.h>
 
 #include "app/command.h"
@@ -90,87 +90,43 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 }
 
 static const option options[] = {
-    {.name = "text",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(prepare_values, o.text),
-     .required = true,
-     .help = "The text: WikiText's raw format, or a line of words for each set. May be .gz, .xz or -."},
-    {.name = "vectors",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(prepare_values, o.vectors),
-     .help = "Word vectors in the text format of Stanford's GloVe, of any width. May be .gz, .xz or -."},
-    {.name = "vocabulary",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(prepare_values, vocabulary),
-     .help = "Data made before, whose words and vectors are to be used: for validation sets."},
-    {.name = "first",
-     .kind = OPTION_INT,
-     .argument = "K",
-     .field = offsetof(prepare_values, o.first),
-     .low = 1,
-     .high = 1000,
-     .help = "Words taken from each line; lines with fewer are dropped. Not used with --windows."},
-    {.name = "windows",
-     .kind = OPTION_STRING,
-     .argument = "LIST",
-     .field = offsetof(prepare_values, windows),
-     .help = "The lines are sentences, and sets are windows of them: how many per sentence, as in "
-             "paragraph:1,sentence:1,anywhere:0.5,whole:1. paragraph: at the beginning of a sentence that "
-             "opens a paragraph, marked by a ^ and a blank; sentence: of any other one; anywhere: of all; "
-             "whole: the sentence itself. A fraction is a probability."},
-    {.name = "length",
-     .kind = OPTION_STRING,
-     .argument = "LIST",
-     .field = offsetof(prepare_values, length),
-     .help = "Words of a window, drawn for each: a number, a range as in 2-20, or several with weights, as "
-             "in 3-8:3,9-20:1, where each length from 3 to 8 is three times as frequent as one from 9 to "
-             "20. Shorter sentences give the shorter ones of these lengths. (default: 5)"},
-    {.name = "out",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(prepare_values, out),
-     .help = "Where the sets are written, with their vocabulary, for train and eval."},
-    {.name = "lines",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(prepare_values, o.lines),
-     .help = "Where the kept lines, or the windows, are written as text."},
-    {.name = "unknown",
-     .kind = OPTION_CHOICE,
-     .argument = "HOW",
-     .choices = onet_unknowns,
-     .field = offsetof(prepare_values, o.vocabulary.unknown),
-     .help = "What stands for words without a vector."},
-    {.name = "own-row",
-     .kind = OPTION_INT,
-     .argument = "TIMES",
-     .field = offsetof(prepare_values, o.vocabulary.own_row),
-     .low = 0,
-     .high = 1000000000,
-     .help = "With kinds: a word without a vector that is seen so often has a row of its own; 0: never."},
-    {.name = "unk-share",
-     .kind = OPTION_DOUBLE,
-     .argument = "SHARE",
-     .field = offsetof(prepare_values, o.unk_share),
-     .low = 0,
-     .high = 1,
-     .help = "With kinds: share of the unknown words that are written <unk>, so that training text in which "
-             "rare words still stand teaches what <unk> is. Not used with --vocabulary."},
-    {.name = "limit-words",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(prepare_values, o.vocabulary.limit),
-     .low = 64,
-     .high = 100000000,
-     .help = "Rows of the vocabulary at most; the least frequent words go first."},
-    {.name = "seed",
-     .kind = OPTION_U64,
-     .argument = "N",
-     .field = offsetof(prepare_values, o.seed),
-     .help = "Seed of the windows, and of the order in which the items of a set are written."},
+    OPTION(STRING, "text", offsetof(prepare_values, o.text), .required = true, .argument = "FILE",
+           .help = "The text: WikiText's raw format, or a line of words for each set. May be .gz, .xz or -."),
+    OPTION(STRING, "vectors", offsetof(prepare_values, o.vectors), .argument = "FILE",
+           .help =
+               "Word vectors in the text format of Stanford's GloVe, of any width. May be .gz, .xz or -."),
+    OPTION(STRING, "vocabulary", offsetof(prepare_values, vocabulary), .argument = "FILE",
+           .help = "Data made before, whose words and vectors are to be used: for validation sets."),
+    OPTION(INT, "first", offsetof(prepare_values, o.first), .argument = "K", RANGE(1, 1000),
+           .help = "Words taken from each line; lines with fewer are dropped. Not used with --windows."),
+    OPTION(STRING, "windows", offsetof(prepare_values, windows), .argument = "LIST",
+           .help = "The lines are sentences, and sets are windows of them: how many per sentence, as in "
+                   "paragraph:1,sentence:1,anywhere:0.5,whole:1. paragraph: at the beginning of a sentence "
+                   "that opens a paragraph, marked by a ^ and a blank; sentence: of any other one; anywhere: "
+                   "of all; whole: the sentence itself. A fraction is a probability."),
+    OPTION(STRING, "length", offsetof(prepare_values, length), .argument = "LIST",
+           .help =
+               "Words of a window, drawn for each: a number, a range as in 2-20, or several with weights, as "
+               "in 3-8:3,9-20:1, where each length from 3 to 8 is three times as frequent as one from 9 to "
+               "20. Shorter sentences give the shorter ones of these lengths. (default: 5)"),
+    OPTION(STRING, "out", offsetof(prepare_values, out), .argument = "FILE",
+           .help = "Where the sets are written, with their vocabulary, for train and eval."),
+    OPTION(STRING, "lines", offsetof(prepare_values, o.lines), .argument = "FILE",
+           .help = "Where the kept lines, or the windows, are written as text."),
+    OPTION(CHOICE, "unknown", offsetof(prepare_values, o.vocabulary.unknown), .argument = "HOW",
+           .choices = onet_unknowns, .help = "Vectors for words that have none."),
+    OPTION(INT, "own-row", offsetof(prepare_values, o.vocabulary.own_row), .argument = "TIMES",
+           RANGE(0, 1000000000),
+           .help =
+               "With kinds: a word without a vector that occurs this often has a row of its own; 0: never."),
+    OPTION(DOUBLE, "unk-share", offsetof(prepare_values, o.unk_share), .argument = "SHARE", RANGE(0, 1),
+           .help = "With kinds: share of the unknown words that are written <unk>, so that training text in "
+                   "which rare words still stand teaches what <unk> is. Not used with --vocabulary."),
+    OPTION(INT, "limit-words", offsetof(prepare_values, o.vocabulary.limit), .argument = "N",
+           RANGE(64, 100000000),
+           .help = "Rows of the vocabulary at most; the least frequent words go first."),
+    OPTION(U64, "seed", offsetof(prepare_values, o.seed), .argument = "N",
+           .help = "Seed of the windows, and of the order in which the items of a set are written."),
     OPTION_QUIET(offsetof(prepare_values, quiet)),
     {0},
 };

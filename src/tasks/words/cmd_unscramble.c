@@ -1,4 +1,5 @@
-/* ordernet unscramble: puts the words given in order, or those of each line that is typed. */
+/* ordernet unscramble: puts the given words, or those of each line typed, in order and prints the most
+ * probable sentences. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,10 +101,6 @@ static void warn(onet_bag *b, double logprob, const char *where) {
         fprintf(stderr, "%sno order is probable; the first is a guess\n", where);
 }
 
-static void show_progress(void *context, size_t done, size_t steps) {
-    progress_count(context, "ordering", "steps", (double)done, (double)steps);
-}
-
 static onet_status print_answer(onet_bag *b, const onet_answer *a, const unscramble_values *v,
                                 const char *where, onet_error *err) {
     reading *readings;
@@ -111,7 +108,7 @@ static onet_status print_answer(onet_bag *b, const onet_answer *a, const unscram
     onet_status status = readings_make(&readings, &count, b, a, v->top, v->letters, err);
     if (status) return status;
     status = v->json ? print_json(b, readings, count, err) : print_text(readings, count, err);
-    /* Of the text: orders of equal words are one. */
+    /* The probability of the text: orders that differ in equal words count as one. */
     double logprob = count && readings[0].probability > 0 ? log(readings[0].probability) : -HUGE_VAL;
     readings_free(readings, count);
     if (!status && !v->quiet) warn(b, logprob, where);
@@ -132,7 +129,7 @@ static onet_status unscramble(onet_bag *b, const onet_model *model, const unscra
                             .top = top,
                             .threads = v->threads,
                             .kernels = v->kernels,
-                            .progress = show_progress,
+                            .progress = ordering_progress,
                             .context = &line};
     onet_answer answer = {.order = array_new((size_t)top * n, sizeof *answer.order),
                           .logprob = array_new((size_t)top, sizeof *answer.logprob)};
@@ -199,42 +196,20 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 
 static const option options[] = {
     OPTION_WORDS_MODEL(offsetof(unscramble_values, model)),
-    {.name = "top",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(unscramble_values, top),
-     .low = 1,
-     .high = 1000,
-     .help = "Orders shown, the most probable first."},
-    {.name = "beam",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(unscramble_values, beam),
-     .low = 1,
-     .high = 100000,
-     .default_text = "120, which covers all orders of five words; less for more than 20",
-     .help = "Width of the beam."},
-    {.name = "case",
-     .kind = OPTION_CHOICE,
-     .argument = "NAME",
-     .choices = onet_letter_cases,
-     .field = offsetof(unscramble_values, letters),
-     .help = "Capitals."},
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .field = offsetof(unscramble_values, json),
-     .help = "Print a line of JSON for each line: the orders as text and as words, and the unknown words."},
-    {.name = "quiet",
-     .kind = OPTION_FLAG,
-     .field = offsetof(unscramble_values, quiet),
-     .help = "Say nothing of unknown words and of orders that are guesses."},
-    {.name = "max-words",
-     .kind = OPTION_INT,
-     .argument = "N",
-     .field = offsetof(unscramble_values, max_words),
-     .low = 1,
-     .high = 1 << 24,
-     .help = "Refuse lines of more words: time grows with the square of their number."},
+    OPTION(INT, "top", offsetof(unscramble_values, top), .argument = "N", RANGE(1, 1000),
+           .help = "Orders shown, the most probable first."),
+    OPTION(INT, "beam", offsetof(unscramble_values, beam), .argument = "N", RANGE(1, 100000),
+           .default_text = "120, which covers all orders of five words; less for more than 20",
+           .help = "Width of the beam."),
+    OPTION(CHOICE, "case", offsetof(unscramble_values, letters), .argument = "NAME",
+           .choices = onet_letter_cases, .help = "Capitals."),
+    OPTION(FLAG, "json", offsetof(unscramble_values, json),
+           .help =
+               "Print a line of JSON for each line: the orders as text and as words, and the unknown words."),
+    OPTION(FLAG, "quiet", offsetof(unscramble_values, quiet),
+           .help = "Say nothing of unknown words and of orders that are guesses."),
+    OPTION(INT, "max-words", offsetof(unscramble_values, max_words), .argument = "N", RANGE(1, 1 << 24),
+           .help = "Refuse lines of more words: time grows with the square of their number."),
     OPTION_THREADS(offsetof(unscramble_values, threads)),
     OPTION_KERNELS(offsetof(unscramble_values, kernels)),
     {0},

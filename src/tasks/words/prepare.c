@@ -1,4 +1,5 @@
-/* Makes sets of words and their vocabulary from lines of text or windows of sentences. */
+/* Makes sets of words and their vocabulary from text: from the first words of each line, or from windows of
+ * sentences. */
 #include "tasks/words/prepare.h"
 
 #include <stdlib.h>
@@ -152,9 +153,9 @@ static onet_status add_set(text *t, lines *l, int from, int count, output *out, 
     if (!out) return ONET_OK;
     char *end = l->text + l->at[from + count] - 1;
     *end = '\n';
-    status = output_write(out, l->text + l->at[from], l->at[from + count] - l->at[from], err);
+    output_write(out, l->text + l->at[from], l->at[from + count] - l->at[from]);
     *end = ' ';
-    return status;
+    return output_status(out, err);
 }
 
 /* Apart from the draws that shuffle the sets, which have the same streams. */
@@ -208,7 +209,7 @@ static onet_status read_text(text *t, const prepare_options *options, prepare_re
     return status;
 }
 
-/* What stands for one of the text's words, and how the report counts it. */
+/* The row of one of the text's words, and how the report counts it. */
 typedef struct stand_in {
     int32_t row;
     enum { WITH_VECTOR, OWN_ROW, UNK, SPECIAL, KIND } how;

@@ -1,4 +1,5 @@
-/* Writes the orders of an answer as sentences and adds up those that read the same. */
+/* Writes the predicted orders of a bag of words as sentences, and adds up the probabilities of orders that
+ * read the same (because of repeated words). */
 #include "tasks/words/readings.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The answers of a search for the words of a bag, as sentences: orders that read the same are one. */
+/* Turns the search results for a bag of words into sentences; orders that read the same become one. Used by
+ * `ordernet unscramble` and /v1/unscramble. */
 #ifndef SENTENCES_READINGS_H
 #define SENTENCES_READINGS_H
 
@@ -6,10 +7,10 @@
 
 #include "ordernet_words.h"
 
-enum { READINGS_WORDS = 1000 }; /* words of a bag, the usual limit */
+enum { READINGS_WORDS = 1000 }; /* most words of a bag by default */
 
-/* The usual width of the beam for n words: 120, which is all orders of five, and less for more than 20, so
- * that 200 take seconds. */
+/* The default beam for n words: 120, which is all orders of five, and less for more than 20, so that 200 take
+ * seconds. */
 int readings_beam(int n);
 
 /* How many orders to ask a beam for so that `top` of them read differently: repeated words make orders that
@@ -28,12 +29,12 @@ onet_status readings_make(reading **readings, int *count, const onet_bag *bag, c
                           int top, onet_letters letters, onet_error *err);
 void readings_free(reading *readings, int count);
 
-/* Is an order of n words no more than a guess: have its steps, in the geometric mean, less than an even
- * chance? The last step is certain and does not count. */
+/* Whether an order of n words is no more than a guess: the geometric mean of its steps' probabilities is
+ * below 1/2. The last step is certain and does not count. */
 bool reading_is_guess(double logprob, int n);
 
-/* Are two words of a bag, whose set is `set`, the same to the network: unknown, of one kind and not joined to
- * others? Then an order with the two exchanged is as probable. */
+/* Whether two words of a bag, whose set is `set`, are the same to the network: unknown, of one kind and not
+ * joined to others. Then an order with the two exchanged is as probable. */
 bool readings_alike(const onet_bag *bag, const onet_sets *set, int i, int j);
 
 #endif

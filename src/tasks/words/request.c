@@ -1,9 +1,11 @@
-/* /v1/unscramble: what the command unscramble takes and gives, as JSON. */
-#include <jansson.h>
+/* The server's endpoint /v1/unscramble: parses words from JSON, and answers with sentences, as `ordernet
+ * unscramble` does. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/request.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "tasks/words/readings.h"
 
 typedef struct unscramble_request {
@@ -18,23 +20,30 @@ static void release(request *base) {
     onet_bag_free(((unscramble_request *)(void *)base)->words);
 }
 
-static onet_status add_text(unscramble_request *r, const json_t *string, onet_error *err) {
-    if (!json_is_string(string) || strlen(json_string_value(string)) != json_string_length(string))
+static onet_status add_text(unscramble_request *r, json_scan *s, char *room, onet_error *err) {
+    size_t length;
+    if (scan_next(s) != '"')
         return fail(err, ONET_BAD, "field `words` takes a string, or an array of strings");
-    return onet_bag_add(r->words, json_string_value(string), READINGS_WORDS, err);
+    if (!scan_string(s, room, &length)) return ONET_OK;
+    room[length] = '\0';
+    return onet_bag_add(r->words, room, READINGS_WORDS, err);
 }
 
 static onet_status read_words(unscramble_request *r, const envelope *e, onet_error *err) {
     const span *given = envelope_find(e, "words");
     if (!given) return fail(err, ONET_BAD, "field `words` is missing: {\"words\": \"this an is example\"}");
-    json_error_t where;
-    json_t *value = json_loadb(given->at, given->length, JSON_DECODE_ANY, &where);
-    if (!value) return fail(err, ONET_BAD, "field `words`: not valid JSON: %s", where.text);
-    size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    json_scan s = scan_of(given->at, given->length);
+    char *room = malloc(given->length);
+    if (!room) return fail_memory(err, "the request");
     onet_status status = ONET_OK;
-    for (size_t k = 0; k < count && !status; k++)
-        status = add_text(r, json_is_array(value) ? json_array_get(value, k) : value, err);
-    json_decref(value);
+    bool first = scan_take(&s, '[');
+    if (!first)
+        status = add_text(r, &s, room, err);
+    else
+        while (!status && !s.expected && scan_more(&s, ']', &first)) status = add_text(r, &s, room, err);
+    free(room);
+    if (!status && !scan_end(&s, "the end"))
+        status = fail(err, ONET_BAD, "field `words`: not valid JSON: expected %s", s.expected);
     if (!status && !onet_bag_count(r->words))
         status = fail(err, ONET_USAGE, "there are no words to put in order");
     return status;

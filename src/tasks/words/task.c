@@ -1,4 +1,5 @@
-/* Scrambled sentences: the commands that begin with words, unscramble, and /v1/unscramble. */
+/* Registers the task of scrambled sentences: the commands `ordernet words ...` and unscramble, and the
+ * endpoint /v1/unscramble. */
 #include "app/task.h"
 
 extern const command cmd_words_prepare, cmd_words_eval, cmd_unscramble;

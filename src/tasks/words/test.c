@@ -1,4 +1,5 @@
-/* Measures orders of words against lines of text, and writes the ordered lines. */
+/* Measures predicted word orders against lines of text by length and unknown words, and prints and writes the
+ * results as CSV. Used by `words eval` and bench/ngram.c. */
 #include "tasks/words/test.h"
 
 #include <limits.h>
@@ -69,11 +70,9 @@ onet_status words_test_open(words_test *t, const words_test_options *options, co
     if (!options->csv) return ONET_OK;
     status = output_open(&t->csv, options->csv, err);
     if (!status)
-        status =
-            output_printf(t->csv, err,
-                          "how,unknown_words,words,lines,exact,exact_low,exact_high,position,position_low,"
-                          "position_high,tau,tau_low,tau_high,neighbours,neighbours_low,neighbours_high,"
-                          "loglik,seconds\n");
+        output_put(t->csv, "how,unknown_words,words,lines,exact,exact_low,exact_high,position,position_low,"
+                           "position_high,tau,tau_low,tau_high,neighbours,neighbours_low,neighbours_high,"
+                           "loglik,seconds\n");
     return status;
 }
 
@@ -106,8 +105,8 @@ static void print_measure(onet_measure m, double unit, const char *sign) {
     printf("  %-20s", text);
 }
 
-static onet_status csv_measure(output *csv, onet_measure m, onet_error *err) {
-    return output_printf(csv, err, "%.5f,%.5f,%.5f,", m.mean, m.low, m.high);
+static void csv_measure(output *csv, onet_measure m) {
+    output_printf(csv, "%.5f,%.5f,%.5f,", m.mean, m.low, m.high);
 }
 
 static onet_status report_group(words_test *t, const measures *m, const group *g, const char *how,
@@ -129,12 +128,12 @@ static onet_status report_group(words_test *t, const measures *m, const group *g
     print_measure(r.neighbours, 100, "%");
     printf("\n");
     if (!t->csv) return ONET_OK;
-    onet_status status = output_printf(t->csv, err, "%s,%s,%s,%zu,", how, g->unknown, words, count);
+    output_printf(t->csv, "%s,%s,%s,%zu,", how, g->unknown, words, count);
     const onet_measure all[] = {r.exact, r.position, r.tau, r.neighbours};
-    for (size_t k = 0; k < sizeof all / sizeof *all && !status; k++)
-        status = csv_measure(t->csv, all[k], err);
-    if (!status && scored) status = output_printf(t->csv, err, "%.5f", r.loglik.mean);
-    return status ? status : output_printf(t->csv, err, ",%.3f\n", seconds);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) csv_measure(t->csv, all[k]);
+    if (scored) output_printf(t->csv, "%.5f", r.loglik.mean);
+    output_printf(t->csv, ",%.3f\n", seconds);
+    return output_status(t->csv, err);
 }
 
 onet_status words_test_report(words_test *t, const char *how, const double *scores, double seconds,

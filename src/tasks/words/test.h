@@ -1,6 +1,6 @@
-/* A test of what puts words in order, on lines of text: `words eval` and the n-grams of bench/ngram.c are
- * measured alike. Two words are equal if they are written alike; two different unknown words count as
- * different, although the network cannot tell them apart. */
+/* Tests a method that orders words on lines of text, so that `words eval` and the n-gram models of
+ * bench/ngram.c are measured alike. Two words are equal if they are written alike; two different unknown
+ * words count as different, although the network cannot tell them apart. */
 #ifndef CLI_WORDS_TEST_H
 #define CLI_WORDS_TEST_H
 
@@ -27,8 +27,8 @@ typedef struct words_test_options {
 /* words_test_close may be called in any case. */
 onet_status words_test_open(words_test *t, const words_test_options *options, const onet_words *words,
                             onet_error *err);
-/* Measures the answers that stand in t->answers: a few lines on standard output, and in the CSV file. how:
- * the way in which they came about; scores [count] or NULL: log-probability of the right orders. */
+/* Measures the answers in t->answers: a few lines on standard output, and in the CSV file. how: the search
+ * that found them; scores [count] or NULL: log-probability of the right orders. */
 onet_status words_test_report(words_test *t, const char *how, const double *scores, double seconds,
                               onet_error *err);
 /* Puts the CSV file in its place. */

@@ -1,5 +1,6 @@
-/* Draws windows of words from sentences. */
-#include "tasks/words/windows.h"
+/* Draws random windows (successive words) from sentences, with the lengths and starting points that the
+ * options of `words prepare` ask for. */
+#include "tasks/words/prepare.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Asynchronous copies, as late as CUDA allows: a group is copied when its thread waits for it, and never
- * if no thread waits. */
+/* Emulates CUDA's asynchronous copies on the CPU, as late as CUDA allows: a group is copied when its thread
+ * waits for it, and never if no thread waits. */
 #ifndef EMULATE_CUDA_PIPELINE_H
 #define EMULATE_CUDA_PIPELINE_H
 #include <stddef.h>

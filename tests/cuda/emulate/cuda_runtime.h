@@ -1,7 +1,7 @@
-/* Enough of CUDA on the CPU to run the GPU kernels where there is no GPU: slowly, but with every kernel,
- * barrier and shuffle. The threads of a block are fibers of one operating-system thread, so `__shared__`
- * is thread-local; a kernel of several blocks runs them one after the other, or all at once where blocks
- * wait for each other. Data races among CUDA threads are found by ThreadSanitizer (races.h). */
+/* Emulates as much of CUDA on the CPU as the GPU kernels need, to test them where there is no GPU: slowly,
+ * but with every kernel, barrier and shuffle. The threads of a block are fibers of one operating-system
+ * thread, so `__shared__` is thread-local; the blocks of a kernel run one after the other, or all at once
+ * where blocks wait for each other. ThreadSanitizer finds data races among CUDA threads (races.h). */
 #ifndef EMULATE_CUDA_RUNTIME_H
 #define EMULATE_CUDA_RUNTIME_H
 

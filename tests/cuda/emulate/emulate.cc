@@ -1,4 +1,5 @@
-/* Blocks, threads and the calls of the CUDA runtime on the CPU (cuda_runtime.h). */
+/* Implements the CUDA emulation of cuda_runtime.h: runs blocks and threads as fibers on the CPU, and the
+ * calls of the CUDA runtime. */
 #include "cuda_pipeline.h"
 #include "cuda_runtime.h"
 #include "races.h"
@@ -23,8 +24,8 @@ constinit thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 struct rendezvous { /* of a block's or a warp's fibers */
     int living, come;
     unsigned round;
-    char order[2]; /* of memory: one for even and one for odd rounds, since the first fiber may arrive again
-                      before the last has left */
+    char order[2]; /* addresses for race_release and race_acquire, one for even and one for odd rounds, since
+                      the first fiber may arrive again before the last has left */
 };
 struct copy {
     void *to;
@@ -50,7 +51,7 @@ struct block {
     rendezvous all;
     ucontext_t home;
     jmp_buf home_place;
-    void *home_race; /* the threads that home and the fibers are to ThreadSanitizer */
+    void *home_race; /* home as a thread of ThreadSanitizer, as fiber.race is for a fiber */
     char start;      /* the order of memory there */
     int now;
     const std::function<void()> *kernel;
@@ -65,8 +66,9 @@ float4 *emulated_shared() {
     return shared;
 }
 
-/* From a fiber to its block's home and back. swapcontext asks the kernel for the signal mask each time, so it
- * only starts a fiber, unless ThreadSanitizer is there, which wants its own jumps matched. */
+/* Switches from a fiber to its block's home, and back. swapcontext makes a system call for the signal mask
+ * each time, so it only starts a fiber; under ThreadSanitizer, which requires longjmp to match its setjmp, it
+ * makes all switches. */
 static void go_home(fiber *f, block *b) {
     race_switch(b->home_race);
     if (RACES)
@@ -357,9 +359,8 @@ cudaError_t cudaGetDevice(int *device) {
     *device = 0;
     return cudaSuccess;
 }
-/* What was asked of the default stream and is not done yet. Its copies to the device and its clearing of
- * memory return before they are done, and other streams do not wait for it: here they are done as late as
- * CUDA allows. */
+/* Pending work of the default stream. Its copies to the device and its memsets return before they are done,
+ * and other streams do not wait for them: here they are done as late as CUDA allows. */
 static std::mutex late_lock;
 static std::vector<std::function<void()>> late;
 cudaError_t cudaDeviceSynchronize() {

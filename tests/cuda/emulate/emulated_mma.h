@@ -1,4 +1,4 @@
-/* One mma, from the factors of all lanes of the warp. */
+/* Emulates the tensor-core instruction mma (a small matrix product by a whole warp) on the CPU. */
 #ifndef EMULATED_MMA_H
 #define EMULATED_MMA_H
 

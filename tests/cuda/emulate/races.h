@@ -1,4 +1,4 @@
-/* What ThreadSanitizer is told of the emulated GPU (make check-emulated-races): each CUDA thread is a
+/* Tells ThreadSanitizer how CUDA orders memory accesses (make check-emulated-races): each CUDA thread is a
  * thread, and one's memory accesses come before another's exactly where CUDA says so: at __syncthreads and
  * __syncwarp, but not at a shuffle; from a kernel's end to the next kernel's start, or, where the two
  * overlap, to its cudaGridDependencySynchronize; and at atomics. Switching between fibers orders nothing,

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A training on the emulated GPU, by the program itself: the log tells what that of a CPU tells, step by step, and a
-# training that was stopped ends as one that was not. usage: train.sh PROGRAM LIBRARY
+# Tests whole trainings by the program on the emulated GPU: the log must agree with that of the CPU step by
+# step, and a training that was stopped and resumed must end like an uninterrupted one.
+# usage: train.sh PROGRAM LIBRARY
 program=$1
 export ORDERNET_CUDA="$2"
 folder=$(mktemp -d) || exit 1

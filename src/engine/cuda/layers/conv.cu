@@ -1,4 +1,5 @@
-/* The decoder's blocks over their cells on the GPU; the algebra is that of kernels/cpu_decoder.c.
+/* Computes the decoder's blocks over all their cells (step t, item i), forward and backward, on the GPU; the
+ * algebra is that of kernels/cpu_decoder.c.
  *
  * conv<., false>, forward pass of a block, over tiles of steps: v and pools of earlier blocks times their
  * weights; ReLU; the pool over the items; sums for the norm. The last thread block to finish makes the
@@ -14,7 +15,7 @@
  * ended. So only the newest plane that it reads must wait (wait_turn); all others are multiplied before.
  * The newest plane is normed as it is loaded, and written normed (v, or dpre) for the kernels that follow;
  * the plane before it may not have been written yet, and is normed once more. */
-#include "engine/cuda/common/mma.cuh"
+#include "engine/cuda/base/mma.cuh"
 #include <algorithm>
 
 #include "engine/cuda/layers/decoder.cuh"

@@ -1,6 +1,6 @@
-/* Gradients of the decoder's weights between cells: sum of v dpre, and of pools dstep, for every pair of
- * blocks, in parts, on side streams. */
-#include "engine/cuda/common/mma.cuh"
+/* Computes the gradients of the decoder's weights between blocks, for every pair of blocks the sum of v dpre
+ * (cells) and of pools dstep (steps), in parts and on side streams. */
+#include "engine/cuda/base/mma.cuh"
 #include <algorithm>
 
 #include "engine/cuda/layers/decoder.cuh"

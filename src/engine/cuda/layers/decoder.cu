@@ -1,4 +1,5 @@
-/* The decoder on the GPU; the algebra is that of kernels/cpu_decoder.c.
+/* Computes the part of the decoder that depends on single items, before its blocks (conv.cu), and packs the
+ * decoder's weights, on the GPU; the algebra is that of kernels/cpu_decoder.c.
  *
  * pack: the weights, transposed and split by what they multiply, once per step, on a side stream.
  *

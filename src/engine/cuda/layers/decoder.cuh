@@ -1,4 +1,5 @@
-/* Arguments of the kernels over the decoder's cells (conv.cu), in the forward and in the backward pass. */
+/* Declares the arguments of the kernels over the decoder's cells, forward and backward (conv.cu), and of
+ * those for their weights' gradients (conv_weights.cu). */
 #ifndef CUDA_DECODER_CUH
 #define CUDA_DECODER_CUH
 

@@ -1,5 +1,5 @@
-/* The backward pass of the decoder to its inputs and weights, on the GPU; the algebra is that of
- * kernels/cpu_decoder.c.
+/* Computes the backward pass from the decoder's cells to its rows: the gradient of q (the decoder's products
+ * of single items) and of the learned start vector, on the GPU; the algebra is that of kernels/cpu_decoder.c.
  *
  * decoder_dq: sums of dpre over the cells that read x'_i or y'_t. What follows from it for x' is in
  * inputs.cu, and for the weights in weights.cu. */

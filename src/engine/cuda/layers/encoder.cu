@@ -1,4 +1,5 @@
-/* An encoder block forward on the GPU; the algebra is that of kernels/cpu_encoder.c.
+/* Computes the first half of an encoder block's forward pass on the GPU; the algebra is that of
+ * kernels/cpu_encoder.c.
  *
  * encoder_rows: a and c for tiles of whole sets, and the sums of h = relu(a_i + c_j) over their pairs; the
  * last thread block to finish makes norm1.

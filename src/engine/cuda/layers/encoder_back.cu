@@ -1,5 +1,5 @@
-/* The backward pass of an encoder block on the GPU, after pairs_back.cu; the algebra is that of
- * kernels/cpu_encoder.c.
+/* Computes the last part of an encoder block's backward pass over pairs, after pairs_back.cu: the gradient of
+ * its first layer's outputs a and c (dac), on the GPU; the algebra is that of kernels/cpu_encoder.c.
  *
  * encoder_correct: dac = sum - c0*count - c1*total, where count and total are those of the row's h > 0.
  * What follows from it for the features is in inputs.cu, and for the weights in weights.cu. */

@@ -1,5 +1,5 @@
-/* The features of the items as an encoder block or the decoder reads them; inputs.cu has the backward pass.
- */
+/* Multiplies the items' features by the first weights of an encoder block or of the decoder; the outputs of
+ * the block before are normed as they are loaded. inputs.cu has the backward pass. */
 #ifndef CUDA_FEATURES_CUH
 #define CUDA_FEATURES_CUH
 

@@ -1,8 +1,12 @@
-/* The first and the last kernel of the forward pass: taking the batch from the sets, and the last layer
- * with the loss (kernels/cpu_head.c says why only x' and v count). */
+/* Three CUDA kernels of a training step. take gathers the batch from the data set on the device and repacks
+ * the encoder's first weights (the first kernel of the forward pass). head computes the output layer,
+ * softmax, the loss and the gradient of the logits (the last one). head_weights computes the gradient of the
+ * output layer's weights. The logits have only the terms that differ between the items of a step, those of
+ * the item's encoding x' and of the decoder's cells v; the others cancel in the softmax (kernels/cpu_head.c).
+ */
 #include <algorithm>
 
-#include "engine/cuda/common/relative.cuh"
+#include "engine/cuda/base/relative.cuh"
 #include "engine/cuda/layers/layers.cuh"
 
 struct head_args {

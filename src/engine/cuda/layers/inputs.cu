@@ -1,5 +1,6 @@
-/* The gradient of the features on the GPU: from dac of an encoder block, or dq of the decoder, through the
- * weights; then the backward pass of the pool of the block before, which made the last columns. */
+/* Computes the gradient of the items' features on the GPU: from dac of an encoder block, or dq of the
+ * decoder, through the weights; then the backward pass of the pool of the block before, whose outputs are the
+ * last columns. */
 #include "engine/cuda/layers/layers.cuh"
 
 struct inputs_args {

@@ -1,11 +1,13 @@
-/* The layer-by-layer family: a training step as one kernel (or a few) per layer, each over the whole batch.
- *
- * Takes every net that the library opens (encoder_out up to 128, decoder_out up to 64) and every batch that
- * memory_reserve accepts, of one size or of several. common/step.cu picks it where the narrow family does not
+/* Describes the layer-by-layer family of CUDA kernels, which computes a training step of any net with one
+ * kernel or a few per layer: what each reads and writes, in order. Declares the helpers that its files share;
+ * base/gpu.cuh declares the functions that base/step.cu calls. */
+/* clang-format off */
+/* They take every net that the library opens (encoder_out up to 128, decoder_out up to 64) and every batch
+ * that memory_reserve accepts, of one size or of several. base/step.cu picks them where the narrow family does not
  * take the net and batch: always where ranks share a batch or its sets have several sizes.
  *
  * A batch of one size is cut into tiles by a plan that its kernels get as arguments. A batch of several sizes
- * is sorted and cut by the host, which sends tables (mixed.cu, common/batch.cuh); the kernels over cells are
+ * is sorted and cut by the host, which sends tables (mixed.cu, base/batch.cuh); the kernels over cells are
  * compiled once for each kind (MIXED), so that the first pays nothing for the second. The norms count all
  * cells of the batch, the loss is the mean over all its steps.
  *
@@ -38,13 +40,14 @@
  *   encoder_correct (encoder_back.cu)  ac, sum, c0, c1                 dac
  *   [rows_weights]                   dac, x                            weight_part
  *   inputs                           dac, w1                           dx; gd, k0, k1 of norm2 of block k-1
- * finish, move (common/optimise.cu)  all parts                         the gradient; the parameters
+ * finish, move (base/optimise.cu)    all parts                         the gradient; the parameters
  */
+/* clang-format on */
 #ifndef CUDA_LAYERS_CUH
 #define CUDA_LAYERS_CUH
 
-#include "engine/cuda/common/gemm.cuh"
-#include "engine/cuda/common/norms.cuh"
+#include "engine/cuda/base/gemm.cuh"
+#include "engine/cuda/base/norms.cuh"
 
 /* The gradient dx of the features that encoder block `block` sees (features.cuh), or (block == M) the
  * decoder; from d [R, K], the gradient of their product with weights w [K, columns]. And the backward pass of

@@ -1,5 +1,5 @@
-/* The tables of a batch whose sets have several sizes. The host sorts the sets, largest first, so that the
- * thread blocks with most work start first, cuts the batch into tiles for each kernel over cells, and
+/* Builds the tables of a batch whose sets have several sizes. The host sorts the sets, largest first, so that
+ * the thread blocks with most work start first, divides the batch into tiles for each kernel over cells, and
  * sends the tables before the step. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Batches whose sets have several sizes (mixed.cu). */
+/* Prepares batches whose sets have several sizes: sorts the sets and builds the tables of tiles (mixed.cu).
+ */
 #ifndef CUDA_MIXED_CUH
 #define CUDA_MIXED_CUH
 

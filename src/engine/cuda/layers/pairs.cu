@@ -1,5 +1,5 @@
-/* The forward pass of an encoder block over its pairs, on the GPU, after encoder.cu has made a, c and
- * norm1.
+/* Computes the forward pass of an encoder block over its pairs of items, on the GPU, after encoder.cu has
+ * computed a, c and norm1.
  *
  * u = relu(W2 norm1(h) + b2) for tiles of pairs, h = relu(a_i + c_j); the pool over j; sums; the last
  * thread block to finish makes norm2. The product is made on the tensor cores: a warp has 16 pairs and 32
@@ -10,7 +10,7 @@
  * have no divisions. */
 #include <algorithm>
 
-#include "engine/cuda/common/mma.cuh"
+#include "engine/cuda/base/mma.cuh"
 #include "engine/cuda/layers/pairs.cuh"
 
 enum { PAIR_WARPS = 16, PAIR_GROUP = 16, PAIR_SPLITS = 8, PAIR_CELLS = 256 /* a block, at most */ };

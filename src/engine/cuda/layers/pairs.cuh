@@ -1,5 +1,5 @@
-/* Arguments of the kernels over the pairs of an encoder block, in the forward (pairs.cu) and in the
- * backward pass (pairs_back.cu). */
+/* Declares the arguments of the kernels over the pairs of an encoder block, forward (pairs.cu) and backward
+ * (pairs_back.cu). */
 #ifndef CUDA_PAIRS_CUH
 #define CUDA_PAIRS_CUH
 

@@ -1,4 +1,4 @@
-/* The backward pass of an encoder block over its pairs, on the GPU; the algebra is that of
+/* Computes the backward pass of an encoder block over its pairs of items, on the GPU; the algebra is that of
  * kernels/cpu_encoder.c.
  *
  * du from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last thread
@@ -13,7 +13,7 @@
  * have no divisions. */
 #include <algorithm>
 
-#include "engine/cuda/common/mma.cuh"
+#include "engine/cuda/base/mma.cuh"
 #include "engine/cuda/layers/pairs.cuh"
 
 enum { BACK_WARPS = 16, BACK_ITEMS = 64 /* items j at a time */, BACK_DU = 16384 /* floats of du */ };

@@ -1,5 +1,5 @@
-/* Gradients of weights that multiply rows, in parts over the rows, and the sums of such parts; both on
- * side streams. */
+/* Computes the gradients of weights that multiply rows (items), in parts over the rows, and adds up such
+ * parts; both on side streams. */
 #include "engine/cuda/layers/layers.cuh"
 
 struct weights_args {

@@ -1,5 +1,5 @@
-/* The decoder's phases of a narrow net; the algebra is that of kernels/cpu_decoder.c and layers/decoder.cu.
- */
+/* Computes the decoder and the output layer, forward and backward, in the one-kernel training step of narrow
+ * nets (narrow.cuh); the algebra is that of kernels/cpu_decoder.c and layers/decoder.cu. */
 #ifndef CUDA_NARROW_DECODER_CUH
 #define CUDA_NARROW_DECODER_CUH
 

@@ -1,5 +1,5 @@
-/* The encoder's phases of a narrow net; the algebra is that of kernels/cpu_encoder.c and layers/encoder.cu.
- */
+/* Computes the encoder, forward and backward, in the one-kernel training step of narrow nets (narrow.cuh);
+ * the algebra is that of kernels/cpu_encoder.c and layers/encoder.cu. */
 #ifndef CUDA_NARROW_ENCODER_CUH
 #define CUDA_NARROW_ENCODER_CUH
 

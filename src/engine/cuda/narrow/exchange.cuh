@@ -1,7 +1,7 @@
-/* All-reduce over the thread blocks of a kernel, all of which are resident. Each number is written with a
- * tag that says which sum it belongs to, in one 8-byte word: so a thread block waits for the numbers
- * themselves, and for nothing else. Two sets of words are used in turn: a block that sends for sum k + 2
- * has received sum k + 1, so all its senders have read sum k.
+/* Sums numbers over all thread blocks of a running kernel (an all-reduce within the GPU); all its blocks must
+ * be resident. Each number is written with a tag that says which sum it belongs to, in one 8-byte word: so a
+ * thread block waits for the numbers themselves, and for nothing else. Two sets of words are used in turn: a
+ * block that sends for sum k + 2 has received sum k + 1, so all its senders have read sum k.
  *
  * A sum takes as long as a word needs from block to block. So a thread polls all words that it waits for
  * together, until all have arrived.
@@ -10,7 +10,7 @@
 #ifndef CUDA_EXCHANGE_CUH
 #define CUDA_EXCHANGE_CUH
 
-#include "engine/cuda/common/gpu.cuh"
+#include "engine/cuda/base/gpu.cuh"
 
 enum {
     FEW = 32,  /* numbers of a small sum, which every block reads from all others */

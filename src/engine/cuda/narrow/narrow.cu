@@ -1,5 +1,6 @@
-/* Launches of the narrow family (narrow.cuh), and of the kernels that add up the parts of the gradient
- * after it. */
+/* Launches the one-kernel training step of narrow nets (narrow.cuh), the kernel that packs its weights, and
+ * the one that adds up the parts of the gradient after it; decides whether a net and batch are narrow enough.
+ */
 #include "engine/cuda/narrow/decoder.cuh"
 #include "engine/cuda/narrow/encoder.cuh"
 

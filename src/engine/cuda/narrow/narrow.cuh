@@ -1,34 +1,40 @@
-/* The narrow family: a whole training step of a narrow net in one kernel. Each block of threads has one set
- * for the whole step and keeps its cells in shared memory; blocks wait for each other only where a norm needs
- * sums over the batch, and then send each other nothing but these sums (exchange.cuh). So a step is bound
- * neither by launches nor by the traffic of every tensor with device memory between two norms.
+/* The arguments, shared-memory layout and device functions of narrow_step (narrow.cu), one CUDA kernel that
+ * runs the forward and backward pass of a training step of a narrow net (encoder and decoder blocks put out
+ * at most 16 channels) on small sets. It replaces many launches and keeps tensors out of device memory; small
+ * kernels before and after it pack the weights and add up the gradient. */
+/* clang-format off */
+/* The narrow family. Each block of threads has one set for the whole step and keeps its cells in shared
+ * memory; blocks wait for each other only where a norm needs sums over the batch, and then send each other
+ * nothing but these sums (exchange.cuh). So a step is bound neither by launches nor by the traffic of every tensor with device memory between two norms.
  *
  * Takes nets with O and C of 16 channels (padded), H up to 128, 1 to 8 blocks in the encoder and in the
  * decoder; batches of n*n <= 512 cells per set, so small that N planes of cells fit into shared memory, no
- * more sets than multiprocessors, and all sets on this rank. common/step.cu asks gpu_narrow first.
+ * more sets than multiprocessors, and all sets on this rank. base/step.cu asks gpu_narrow first.
  *
  * Kernels of a step (narrow.cu), and the phases of narrow_step:
  *
- * kernel or phase                reads                              writes
- * narrow_pack                    theta                              w1, w1_back, rows_t, rows_b, conv, pool,
- * ... narrow_step                    all in shared memory but: take_set                     the sets x, pos,
- * order encoder_rows, encoder_pairs  w1, W2                             ac, u, best, arg, norm1, norm2
- *   decoder_rows                 rows_t                             (q stays in shared memory)
- *   conv                         conv, pool                         (planes and pools stay in shared memory)
- *   head                                                            head_part, loss_part
- *   conv_back                    conv_t, pool_t                     conv_part, pool_part, bias_part
- *   rows_back                    rows_b                             dq, start_part, start_d
- *   encoder_back                 ac, u, best, arg, w1_back          dac, g, dx
- * narrow_rest                    dq, dac, x; all parts per set      rows_part, weight_part; sums of the parts
- * finish, move (common/optimise.cu) all parts                       the gradient; the parameters
+ * kernel or phase                  reads                           writes
+ * narrow_pack                      theta                           w1, w1_back, rows_t, rows_b, conv, pool, ...
+ * narrow_step                      all in shared memory but:
+ *   take_set                       the sets                        x, pos, order
+ *   encoder_rows, encoder_pairs    w1, W2                          ac, u, best, arg, norm1, norm2
+ *   decoder_rows                   rows_t                          (q stays in shared memory)
+ *   conv                           conv, pool                      (planes and pools stay in shared memory)
+ *   head                                                           head_part, loss_part
+ *   conv_back                      conv_t, pool_t                  conv_part, pool_part, bias_part
+ *   rows_back                      rows_b                          dq, start_part, start_d
+ *   encoder_back                   ac, u, best, arg, w1_back       dac, g, dx
+ * narrow_rest                      dq, dac, x; all parts per set   rows_part, weight_part; sums of the parts
+ * finish, move (base/optimise.cu)  all parts                       the gradient; the parameters
  *
  * The phases are the operations of a step in the order of kernels/cpu.c. A kernel may run all of them or, for
  * tests and where the loss is read before the backward pass, some: then its first phase loads what it needs
  * (`load`), and tensors go to device memory too (`keep`). */
+/* clang-format on */
 #ifndef CUDA_NARROW_CUH
 #define CUDA_NARROW_CUH
 
-#include "engine/cuda/common/mma.cuh"
+#include "engine/cuda/base/mma.cuh"
 #include "engine/cuda/layers/layers.cuh"
 #include "engine/cuda/narrow/exchange.cuh"
 

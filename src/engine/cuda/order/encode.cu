@@ -1,8 +1,9 @@
-/* The encoder for ordering: rows times weights, then all pairs of a set, pooled as they are made. */
+/* Runs the encoder on the GPU to put sets in order: items times weights, then all pairs of a set, pooled as
+ * they are computed; then the products of single items that the search starts from. */
 #include <algorithm>
 
-#include "engine/cuda/common/gemm.cuh"
-#include "engine/cuda/common/relative.cuh"
+#include "engine/cuda/base/gemm.cuh"
+#include "engine/cuda/base/relative.cuh"
 #include "engine/cuda/order/order.cuh"
 
 __global__ static void take_items(const float *items, const float *mean, const float *scale, float *x, int R,
@@ -203,7 +204,7 @@ void order_encode(orders *s, int B, int n) {
     size_t numbers = (size_t)R * f->width;
     LAUNCH(s, s->stream, (unsigned)((numbers + 255) / 256), 256, 0, take_items, s->items,
            s->numbers + f->mean, s->numbers + f->scale, s->x, R, f->width, f->D);
-    if (f->relative)
+    if (f->settings.relative)
         LAUNCH(s, s->stream, (unsigned)(((size_t)B * f->width + 7) / 8), 256, 0, relative_items, s->x, B, n,
                f->width, f->D);
     /* c_j of about 64 KB at a time: small sets share a thread block, large ones are cut into tiles. */
@@ -217,7 +218,7 @@ void order_encode(orders *s, int B, int n) {
     p.n = n;
     p.H = H;
     p.O = f->O;
-    p.over_items = f->over_items;
+    p.over_items = f->settings.pool;
     p.sets = n <= room ? std::max(1, std::min(room, 64) / n) : 1;
     p.rows = p.sets > 1 ? n : std::min(n, 64);
     p.row_tiles = up(n, p.rows);

@@ -1,6 +1,5 @@
-/* Ordering on a GPU, the host side: the net's numbers are sent once; sets of one size go through in parts
- * that fit into memory. While the device works on one part, the host fills the next and empties the one
- * before. */
+/* Puts sets in order on a GPU, the host's side: sends the weights once, then sets of one size in parts that
+ * fit into memory. While the device works on one part, the host fills the next and empties the one before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,10 +100,11 @@ static void copy_from(orders *s, void *to, const void *from, size_t bytes) {
     gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s->stream), "copying from the device");
 }
 
-static void start_part(orders *s, orders::part *k, const search_plan *p, const order_batch *b) {
+static bool start_part(orders *s, orders::part *k, const search_plan *p, const order_batch *b) {
     size_t B = (size_t)k->count, places = B * p->found * p->placed;
-    b->take(b->context, k->first, k->count, k->items, b->score ? k->given : nullptr,
-            b->rules ? k->rules : nullptr);
+    if (!b->take(b->context, k->first, k->count, k->items, b->score ? k->given : nullptr,
+                 b->rules ? k->rules : nullptr))
+        return false;
     if (s->base.poison) gpu_ok(s, cudaMemsetAsync(s->memory, 0xff, s->memory_bytes, s->stream), "poison");
     copy_to(s, s->items, k->items, B * p->n * s->net.width * sizeof *k->items);
     if (b->score) copy_to(s, s->given, k->given, B * p->placed * sizeof *k->given);
@@ -115,6 +115,7 @@ static void start_part(orders *s, orders::part *k, const search_plan *p, const o
     copy_from(s, k->step, s->step, places * sizeof *k->step);
     copy_from(s, k->logprob, s->logprob, B * p->found * sizeof *k->logprob);
     gpu_ok(s, cudaEventRecord(k->done, s->stream), "event");
+    return true;
 }
 
 static void end_part(orders *s, orders::part *k, const order_batch *b) {
@@ -140,16 +141,18 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
                                 "try a narrower beam, or use the CPU",
                                 b->n, b->beams);
     int slot = 0;
-    for (size_t first = 0; first < b->sets && !s->failed[0]; first += B, slot ^= 1) {
+    bool on = true;
+    for (size_t first = 0; on && first < b->sets && !s->failed[0]; first += B, slot ^= 1) {
         orders::part *k = &s->parts[slot];
         end_part(s, k, b);
         k->first = first;
         k->count = (int)std::min(B, b->sets - first);
-        start_part(s, k, &p, b);
+        on = start_part(s, k, &p, b);
+        if (!on) k->count = 0;
     }
     end_part(s, &s->parts[slot], b);
     end_part(s, &s->parts[slot ^ 1], b);
-    return status_of(s, err);
+    return on ? status_of(s, err) : fail(err, ONET_INTERRUPTED, "the ordering was stopped");
 }
 
 static void close_orders(order_device *d) {

@@ -1,8 +1,9 @@
-/* The ordering family: puts sets in order with a trained model. src/engine/cuda/order.h is what it offers.
+/* Declares the CUDA kernels that put sets in order with a trained model, and their state;
+ * src/engine/cuda/order.h is the interface.
  *
  * Takes sets of one size and with one number of context items per call, any n that memory allows, decoders of
  * up to 128 channels; each call goes through in parts, two of them under way at a time (order.cu). Item i of
- * set b of a part is row b*n + i; context items stand last.
+ * set b of a part is row b*n + i; context items come last.
  * The norms are folded into the weights (decode/frozen.h), so nothing waits for sums over sets.
  *
  * kernel (file)                  reads                              writes
@@ -17,7 +18,7 @@
 #ifndef CUDA_ORDER_CUH
 #define CUDA_ORDER_CUH
 
-#include "engine/cuda/common/gpu.cuh"
+#include "engine/cuda/base/gpu.cuh"
 
 extern "C" {
 #include "engine/cuda/order.h"

@@ -1,5 +1,5 @@
-/* The search on a GPU: greedy, beam, or the score of a given order, all steps in one kernel. A block of
- * threads has S sets, each with its beams; beam b of set s is number s*beams + b. All sets have as many beams
+/* Searches the order on a GPU: greedy, beam, or the score of a given order, all steps in one kernel. A thread
+ * block has S sets, each with its beams; beam b of set s is number s*beams + b. All sets have as many beams
  * at a step as they would without constraints: where those allow fewer orders, the rest are copies of the
  * best one with the log-probability -INFINITY, which never come before an allowed order.
  *
@@ -140,11 +140,11 @@ struct stage {
     __device__ int beams_now() const { return sets * alive; }
     __device__ int number(int row) const { return row / alive * p->beams + row % alive; }
     /* The number under which the column of lag l of beam b was made. */
-    __device__ int maker(int b, int l) const {
+    __device__ int made_as(int b, int l) const {
         return l ? b / p->beams * p->beams + f.made[((t & 1) * 2 + l - 1) * p->S * p->beams + b] : b;
     }
     __device__ const float *pool_row(int b, int l) const {
-        return f.pool + ((size_t)((t - l) % 3) * p->S * p->beams + maker(b, l)) * (p->N - 1) * p->C;
+        return f.pool + ((size_t)((t - l) % 3) * p->S * p->beams + made_as(b, l)) * (p->N - 1) * p->C;
     }
     __device__ float *plane(int lag, int m, int b, int i) const {
         size_t block = m == p->N - 1 ? 3 * (size_t)m : (size_t)((t - lag) % 3) * (p->N - 1) + m;
@@ -249,7 +249,7 @@ struct stage {
             for (int l = 0; l < lags && m; l++) {
                 const float *row[T];
 #pragma unroll
-                for (int j = 0; j < T; j++) row[j] = plane(l, 0, maker(b[j], l), i[j]);
+                for (int j = 0; j < T; j++) row[j] = plane(l, 0, made_as(b[j], l), i[j]);
                 for (int k = 0; k < m; k++) {
                     add_product<T>(acc, row, C, w + ((size_t)k * 3 + l) * C * C, C);
 #pragma unroll

@@ -1,17 +1,23 @@
-/* The order of a page by the network: of the rules' orders, the one that it holds for the most probable. */
+/* Predicts the order of a page with the network: of the rules' orders, chooses the one that the network finds
+ * most probable. */
 #ifndef PAGES_CHOOSE_H
 #define PAGES_CHOOSE_H
 
 #include "tasks/layout/order/page.h"
 
+/* An order that a page may have. */
+typedef struct page_alternative {
+    int32_t *order; /* [n], in numbers of the page's placed regions */
+    double logprob;
+    bool crosses; /* what divides the page */
+} page_alternative;
+
 /* What is known of the pages' title beside the network. */
 typedef struct pages_style {
     bool tuned; /* the network was fine-tuned on pages of it */
     int usual;  /* the way that is usually right (ways.h) */
-    /* Called for each page, or NULL: its different orders [count, n], in numbers of its placed regions, with
-     * their log-probabilities, and which of them is that of the usual way. */
-    void (*judged)(void *context, const int32_t *orders, const double *logprob, size_t count, size_t n,
-                   size_t usual);
+    /* Called for each page, or NULL: its different orders, and which is that of the usual way. */
+    void (*judged)(void *context, const page_alternative *orders, size_t count, size_t n, size_t usual);
     void *context;
 } pages_style;
 
@@ -21,9 +27,10 @@ typedef struct pages_style {
 /* What a model knows of its title. ONET_BAD if its usual way is of a later version. */
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err);
 
-/* Finds an order for each page that has placed regions; logprob [count], of the found order, may be NULL.
- * orderer NULL: by the usual way. */
+/* Finds an order for each page that has placed regions; confidence [count]: how probable it is that the order
+ * is right to the last region, 0 where the network did not judge it; may be NULL. orderer NULL: by the usual
+ * way. */
 onet_status pages_choose(onet_orderer *orderer, const pages_style *style, page **pages, size_t count,
-                         double *logprob, onet_error *err);
+                         double *confidence, onet_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* From the regions of a page to the items of a set. */
+/* Computes the network's input: turns the regions of a page into the items of a set, with their features. */
 #include "tasks/layout/order/features.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* What the network is told of a region: its box relative to the page and to the median region, its kind, and
- * the places that the rules give it. Shifting and scaling a page changes nothing. */
+/* Computes the features of a region: its box relative to the page and to the median region, its kind, and its
+ * ranks in the orders of the rules. They do not change when a page is shifted or scaled. */
 #ifndef PAGES_FEATURES_H
 #define PAGES_FEATURES_H
 

@@ -1,7 +1,8 @@
-/* Orders a page as its white space and its separators divide it. The page falls into rows wherever white
- * reaches across it; rows that share their gutters are one band of columns, and wide regions and separators
- * divide bands. So columns are found anew in each band, and two paragraphs of neighbouring columns that
- * happen to end at the same height divide nothing. */
+/* Orders a page by the rule "gutters": divides it by its white space and separators. The page is split into
+ * rows wherever white space reaches across it; rows that share their gutters (the white space between
+ * columns) form a band of columns, and wide regions and separators divide bands. So columns are found anew in
+ * each band, and two paragraphs of neighbouring columns that happen to end at the same height divide
+ * nothing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

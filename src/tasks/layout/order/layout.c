@@ -1,4 +1,4 @@
-/* From a page to what the rules see of it. */
+/* Computes the input of the rules from a page: scaled boxes, which regions lie in others, and separators. */
 #include "tasks/layout/order/layout.h"
 
 #include <math.h>
@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/number.h"
 #include "tasks/layout/order/features.h"
 
 /* A region lies in another if so much of its area does. */
@@ -62,13 +63,8 @@ onet_status page_hosts(const page_box *boxes, int n, int32_t *host, int32_t *fra
     return status;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double page_median(double *values, int n) {
-    qsort(values, (size_t)n, sizeof *values, by_value);
+    qsort(values, (size_t)n, sizeof *values, number_ascending);
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 

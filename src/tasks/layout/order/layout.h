@@ -1,5 +1,5 @@
-/* What the rules see of a page: the boxes and kinds of its placed regions, which of them lie in others, and
- * the separators that divide it. */
+/* The input of the rules: the boxes and kinds of a page's regions, which of them lie in others, and the
+ * separators that divide the page. */
 #ifndef PAGES_LAYOUT_H
 #define PAGES_LAYOUT_H
 

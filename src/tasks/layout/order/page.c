@@ -1,4 +1,5 @@
-/* A page: regions, their boxes, and their places in the given and in the found order. */
+/* Builds a page in memory: adds regions and lines, numbers them by the given order, stores the predicted one,
+ * orders the lines within regions. */
 #include "tasks/layout/order/page.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Pages as the commands see them, whatever the format of their file: regions with a box and a type, the order
- * that the file gives them, and the order that was found for them. A format (format.h) reads a file into this
- * form and writes the file back with nothing but the order changed. */
+/* Defines a page independently of its file format: regions with a box and a type, the order that the file
+ * gives, and the predicted order. A format (format.h) reads a file into this form and writes the file back
+ * with nothing but the order changed. */
 #ifndef PAGES_PAGE_H
 #define PAGES_PAGE_H
 
@@ -59,6 +59,7 @@ typedef struct page_region {
     int given;              /* its place in the file's order; -1: none */
     int found;              /* its place in the order that was found; -1: none */
     int custom;             /* the number that Transkribus keeps in `custom`; -1: none */
+    int table;              /* 1 + the number of the table that it is a cell of; 0: none */
     long line;              /* where it stands in the file, from 1 */
     size_t element, parent; /* for the format: its number, and that of the element that it stands in */
     page_line *lines;

@@ -1,4 +1,4 @@
-/* The library's door to reading orders. */
+/* Implements the public API for reading orders of pages (ordernet_pages.h): boxes and types in, order out. */
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -52,7 +52,7 @@ onet_status onet_pages_new(onet_pages **pages, const onet_model *model, const on
     onet_status status = ONET_OK;
     p->style.usual = PAGE_WAY_GUTTERS;
     if (model && (onet_model_words(model) || onet_model_settings(model)->width != page_feature_count()))
-        status = fail(err, ONET_BAD, "the model is none for pages, or one of an earlier version");
+        status = fail(err, ONET_BAD, "the model was not trained on pages, or by an earlier version");
     if (!status && model) status = pages_style_of(&p->style, model, err);
     if (!status && model) status = onet_orderer_new(&p->orderer, model, options, err);
     if (status)

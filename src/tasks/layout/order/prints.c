@@ -1,7 +1,7 @@
-/* Orders the page of a book by rule: top-down, but for two things that the upper edges get wrong. An initial
- * is read before its text, which reaches around it and often begins a little higher; and of two texts side by
- * side the left one is read first, even if it begins a little lower. Which is read first of a running title
- * and the page number beside it differs from book to book; most often it is the one that begins higher
+/* Orders a book page by the rule "prints": top-down, with two corrections. An initial (large first letter) is
+ * read before its text, which wraps around it and often begins a little higher; and of two texts side by side
+ * the left one is read first, even if it begins a little lower. Whether a running title is read before the
+ * page number beside it differs from book to book; most often the one that begins higher is first
  * (experiments/pages). */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Orders by rule: top-down, recursive XY-cut, bands of columns. */
+/* Orders a page by one of the simple rules: top-down, recursive XY-cut (splits the page again and again at
+ * its widest gap), bands of columns; and calls the others (gutters.c, prints.c). */
 #include "tasks/layout/order/rules.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Reading orders by rule. They are what the network is compared with, and its features have the ranks that
- * they give. */
+/* Declares the rules that order a page without a network. They are the baselines of the network, and the
+ * ranks that they give are features of it. */
 #ifndef PAGES_RULES_H
 #define PAGES_RULES_H
 

@@ -1,4 +1,5 @@
-/* Many ways to order a page by rule: top-down, XY-cuts with several gaps, bands of columns. */
+/* Lists all candidate orders of a page: each rule with several parameters (gap sizes, trims, widths), called
+ * ways, and computes the order of each. */
 #include "tasks/layout/order/ways.h"
 
 #include <math.h>

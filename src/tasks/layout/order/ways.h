@@ -1,5 +1,6 @@
-/* Many ways to order a page by rule. Which of them is right differs from title to title and from page to
- * page: the network is told the ranks that the first of them give, and judges the orders of all. */
+/* Enumerates the ways (rules with parameters) to order a page. Which one is right differs from title to title
+ * (book or newspaper) and from page to page: the ranks by the first of them are features of the network,
+ * which then scores the orders of all. */
 #ifndef PAGES_WAYS_H
 #define PAGES_WAYS_H
 

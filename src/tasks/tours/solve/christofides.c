@@ -1,7 +1,7 @@
-/* Christofides' tour, at most half as long again as the optimum where the triangle inequality holds. */
+/* Solves by Christofides' heuristic (spanning tree plus matching of its odd cities): at most 1.5 times the
+ * optimum where the triangle inequality holds. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/tours/solve/matching.h"
 #include "tasks/tours/solve/solvers.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Coincident cities and cities on a line, recognised from the distances. */
-#include "tasks/tours/solve/degenerate.h"
+/* Simplifies degenerate instances for the exact solver: recognises coincident cities and cities on a line
+ * from their distances. */
+#include "tasks/tours/solve/solvers.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The exact solver: branch and bound on 1-trees with a Lagrangian bound.
+/* Finds an optimal tour and proves it: branch and bound on 1-trees with a Lagrangian bound.
  *
  * A 1-tree is a spanning tree of all cities but one, and the two shortest edges of that one. Every tour is a
  * 1-tree, so the shortest 1-tree is a lower bound. Adding a price to each city,
@@ -18,7 +18,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/tours/solve/degenerate.h"
 #include "tasks/tours/solve/solvers.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Held and Karp's dynamic program over subsets, O(n^2 2^n): slow and simple, the reference for the tests of
- * the exact solver.
+/* Finds an optimal tour by Held and Karp's dynamic program over subsets, O(n^2 2^n): slow and simple, the
+ * reference for the tests of the exact solver.
  *
  * best[S, j] = length of the shortest path that starts at city n-1, visits the cities of S and ends at j,
  * for j in S, S a subset of cities 0 .. n-2. The tour is read back from the table without stored parents. */

@@ -1,4 +1,4 @@
-/* Two plain construction heuristics: nearest neighbour and farthest insertion, both O(n^2). */
+/* Implements two construction heuristics, both O(n^2): nearest neighbour and farthest insertion. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "tasks/tours/solve/solvers.h"

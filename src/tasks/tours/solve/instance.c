@@ -1,4 +1,5 @@
-/* Distances, tour lengths and the canonical form of a tour. */
+/* Implements the instance (onet_tsp): distances, validity checks, tour lengths and the canonical form of a
+ * tour. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Local search: 2-opt and Or-opt moves over short neighbour lists, and a long search that perturbs the tour
- * with small double bridges and repairs it.
+/* Improves tours by local search: 2-opt and Or-opt moves over short neighbour lists, and a long search that
+ * perturbs the tour with small double bridges and repairs it.
  *
  * The tour is an array with the position of every city beside it. All moves are made of 2-opt moves, which
  * reverse the shorter of the two paths. Cities whose surroundings changed wait in a stack; a search ends

@@ -1,4 +1,5 @@
-/* The blossom algorithm, primal-dual, with one tree-growing search per matched pair.
+/* Finds a minimum-cost perfect matching, for Christofides' heuristic, by the blossom algorithm: primal-dual,
+ * with one tree-growing search per matched pair.
  *
  * Nodes 0 .. n-1 are cities, nodes from n on are blossoms: odd rings of nodes that act as one. `top` is the
  * outermost node that a city lies in. A search labels top nodes EVEN (reached over a matched edge, or free
@@ -8,7 +9,7 @@
  *   slack(u,v) = dual(u) + dual(v) + 2 cost(u,v) >= 0      for cities in different top nodes
  * (the algorithm maximises -cost), and a blossom's dual, never negative, adds to the slack of the edges
  * inside it. */
-#include "tasks/tours/solve/matching.h"
+#include "tasks/tours/solve/solvers.h"
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"

@@ -1,4 +1,5 @@
-/* The table of solvers that tsp solve, compare and eval choose from. */
+/* Implements onet_tsp_solve: the table of all methods (exact, heuristics, the network), from which the `tsp`
+ * commands and the API choose by name. */
 #include "engine/base/arguments.h"
 #include "engine/base/sized.h"
 #include "tasks/tours/solve/solvers.h"

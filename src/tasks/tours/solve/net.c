@@ -1,4 +1,5 @@
-/* Presents instances to the net, under the square's symmetries, and keeps the best tours. */
+/* Finds tours with the network: scales instances to the unit square, runs the search on the square's
+ * symmetric copies, and keeps the shortest tours. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,13 @@
-/* The solvers that onet_tsp_solve chooses from. All take an instance and write a tour [n]; all accept any
- * number of cities from 1 on, coincident cities and cities on a line. None keeps state between calls, so any
- * number of threads may call them at the same time. */
+/* Declares the solvers that onet_tsp_solve chooses from. All take an instance and write a tour [n]; all
+ * accept any number of cities from 1 on, coincident cities and cities on a line. None keeps state between
+ * calls, so any number of threads may call them at the same time. */
 #ifndef TSP_SOLVERS_H
 #define TSP_SOLVERS_H
 
-#include "ordernet_tsp.h"
 #include <stdbool.h>
+
+#include "ordernet.h"
+#include "ordernet_tsp.h"
 
 /* When a long search ends early; all zero, or NULL in its place: never. */
 typedef struct tsp_limit {
@@ -51,5 +53,31 @@ onet_status tsp_nearest(const onet_tsp *t, int first, int32_t *tour, onet_error 
  * the kicks early. The result depends on seed alone when nothing does. */
 onet_status tsp_local(const onet_tsp *t, int64_t kicks, const tsp_limit *limit, uint64_t seed, int32_t *tour,
                       onet_error *err);
+
+/* ---- Instances that are not general (degenerate.c) --------------------------------------------------- */
+
+/* Instances on which Lagrangian bounds converge slowly although the answer is obvious: cities that coincide,
+ * and cities on a line. Both are recognised from the distances alone, so also for distance matrices and
+ * rounded distances. */
+
+/* Writes into first [n] the lowest-numbered city that each city coincides with (itself for most) and returns
+ * the number of distinct ones. Two cities coincide if they have the same distances to all cities and no path
+ * becomes shorter by a detour over them: then some optimal tour visits the two in a row. */
+int degenerate_merge(const onet_tsp *t, int32_t *first);
+
+/* If the cities lie on a line, writes an optimal tour and returns true. */
+bool degenerate_line(const onet_tsp *t, int32_t *tour);
+
+/* ---- Matching (matching.c) --------------------------------------------------------------------------- */
+
+/* Minimum-weight perfect matching of a complete graph by Edmonds' blossom algorithm, O(n^3).  Costs are
+ * integers, so the result is exact. It is checked before it is returned: the final dual values are feasible
+ * and add up to the cost of the matching, which proves that no matching is cheaper. */
+
+/* Costs may be of either sign, up to this size: sums of them stay within 64 bits. */
+#define MATCHING_MAX_COST ((int64_t)1 << 44)
+
+/* n even, cost [n, n] symmetric; mate[i] is the partner of i. ONET_FAILED if that check fails. */
+onet_status matching_perfect(int n, const int64_t *cost, int32_t *mate, onet_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the page calls for tours; as page.c. */
+/* The C functions that the browser page calls for tours: make or read an instance, solve it. Conventions as
+ * in src/front/wasm/exports.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "tasks/tours/load.h"
 
 /* An instance of n cities at xy [n, 2]. NULL on failure. */
-EXPORT(page_tour_points) onet_tsp *page_tour_points(const double *xy, int n) {
+EXPORT(web_tour_points) onet_tsp *web_tour_points(const double *xy, int n) {
     onet_tsp *t = calloc(1, sizeof *t);
     if (!t)
         wasm_no_memory();
@@ -19,7 +20,7 @@ EXPORT(page_tour_points) onet_tsp *page_tour_points(const double *xy, int n) {
 }
 
 /* The first instance of a file, TSPLIB or sets. NULL on failure. */
-EXPORT(page_tour_read) onet_tsp *page_tour_read(const char *path) {
+EXPORT(web_tour_read) onet_tsp *web_tour_read(const char *path) {
     onet_tsp *t = calloc(1, sizeof *t);
     tsp_file file;
     if (!t) {
@@ -28,7 +29,7 @@ EXPORT(page_tour_read) onet_tsp *page_tour_read(const char *path) {
     }
     onet_status status = tsp_load(&file, path, NULL, &wasm_failure);
     if (!status) {
-        status = tsp_get(&file, 0, t, &wasm_failure);
+        status = tsp_instance_make(&file, 0, t, &wasm_failure);
         tsp_unload(&file);
     }
     if (!status) return t;
@@ -36,29 +37,29 @@ EXPORT(page_tour_read) onet_tsp *page_tour_read(const char *path) {
     return NULL;
 }
 
-EXPORT(page_tour_free) void page_tour_free(onet_tsp *t) {
+EXPORT(web_tour_free) void web_tour_free(onet_tsp *t) {
     if (t) onet_tsp_free(t);
     free(t);
 }
 
-EXPORT(page_tour_size) int page_tour_size(const onet_tsp *t) {
+EXPORT(web_tour_size) int web_tour_size(const onet_tsp *t) {
     return t->n;
 }
 
 /* [n, 2]; NULL: only distances are known. */
-EXPORT(page_tour_xy) const double *page_tour_xy(const onet_tsp *t) {
+EXPORT(web_tour_xy) const double *web_tour_xy(const onet_tsp *t) {
     return t->xy;
 }
 
 /* The cities as the net sees them: items [n, 2]. */
-EXPORT(page_tour_items) int page_tour_items(const onet_tsp *t, float *items) {
+EXPORT(web_tour_items) int web_tour_items(const onet_tsp *t, float *items) {
     return (int)onet_tsp_net_items(t, ONET_TSP_FITTED, items, &wasm_failure);
 }
 
 /* A tour [n] by the method of that name; model: for "ordernet" alone. proof [3]: length, bound, proven. */
-EXPORT(page_tour_solve)
-int page_tour_solve(const onet_tsp *t, const char *method, const onet_model *model, double seconds,
-                    int symmetries, int32_t *tour, double *proof) {
+EXPORT(web_tour_solve)
+int web_tour_solve(const onet_tsp *t, const char *method, const onet_model *model, double seconds,
+                   int symmetries, int32_t *tour, double *proof) {
     const onet_choice *named = onet_tsp_methods();
     while (named->name && strcmp(named->name, method)) named++;
     onet_tsp_options o;

@@ -1,6 +1,6 @@
-/* Cuts what a person typed into the words that the vocabulary has: as WikiText's tokeniser cut the text that
- * the shipped models learned from, where the vocabulary knows its signs. What was typed as one piece stays
- * together: its tokens follow each other in every order. */
+/* Tokenises typed words for the vocabulary: as WikiText's tokeniser cut the text that the shipped models were
+ * trained on, if the vocabulary has its signs. The tokens of a piece without blanks stay together: they are
+ * adjacent in every order. */
 #include "tasks/words/sentence/bag.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Words that a person typed: cut into words of the vocabulary (bag.c), put in order by a search under the
- * bag's constraints, and written as a sentence (sentence.c). */
+/* A bag of words that a person typed: tokenised for the vocabulary (bag.c), ordered by a search that keeps
+ * each piece's tokens together, and written as a sentence (sentence.c). */
 #ifndef WORDS_BAG_H
 #define WORDS_BAG_H
 

@@ -1,4 +1,5 @@
-/* Writes the words of a bag as a person would: blanks, signs and capitals. */
+/* Writes the ordered words of a bag as a sentence: with blanks, punctuation and capital letters where a
+ * person would put them. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

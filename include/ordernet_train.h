@@ -1,0 +1,105 @@
+/* The public C API for the rest of training (onet_train is in ordernet.h): trains a linear ranker, names the
+ * files that a training run writes, says what training does with each feature, and lets several ranks (MPI
+ * processes) train or order together. */
+#ifndef ORDERNET_TRAIN_H
+#define ORDERNET_TRAIN_H
+
+#include "ordernet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Ranker ------------------------------------------------------------------------------------------ */
+
+/* The simplest model: a net without blocks. Each item has a score, a weighted sum of its own features, and
+ * the highest goes first, whatever the other items of the set are. It learns in about a second from a few
+ * thousand sets, and is an onet_model like any other: saved, loaded, ordered and scored alike. */
+typedef struct onet_ranker_options {
+    size_t size;     /* sizeof(onet_ranker_options) */
+    double penalty;  /* L2: penalty / 2 times the squared weights, added to the loss per step; 0: chosen from
+                      * 1e-7 to 0.1 on a fifth of the sets, which is held out for this */
+    int relative;    /* 1: each item also has its features relative to its set; not for words */
+    int standardise; /* 1: features are brought to mean 0 and deviation 1 */
+    uint64_t seed;   /* draws the sets held out */
+    int threads;     /* 0: one for each CPU; the model is the same for any number */
+    /* As in onet_train_options. */
+    const char *scale;
+    int within;
+} onet_ranker_options;
+
+ONET_API void onet_ranker_defaults(onet_ranker_options *options, size_t size);
+/* Trains on sets with known order. options may be NULL. */
+ONET_API onet_status onet_ranker_train(onet_model **model, const onet_sets *train,
+                                       const onet_ranker_options *options, onet_error *err);
+/* Its weights, of the scaled features and of their ranks within the set, then of the relative ones: [width of
+ * the settings], or twice as many where settings.relative is 1. NULL where the model is not a ranker. Valid
+ * as long as the model. */
+ONET_API const float *onet_ranker_weights(const onet_model *model);
+
+/* ---- Before and beside a training --------------------------------------------------------------------- */
+
+/* The checks of onet_train that need no data, to be made before the data are read. */
+ONET_API onet_status onet_train_possible(const onet_train_options *options, onet_error *err);
+/* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;
+ * and while it runs m.lock, which keeps other trainings from writing them. */
+typedef enum onet_train_file {
+    ONET_TRAIN_BEST = 0,
+    ONET_TRAIN_CHECKPOINT,
+    ONET_TRAIN_LOG,
+    ONET_TRAIN_LOCK
+} onet_train_file;
+/* Writes the name of one of them to path [room]; returns its length, as snprintf does. */
+ONET_API size_t onet_train_path(char *path, size_t room, const char *model_path, onet_train_file file);
+/* The same for model `number`, from 1, of several: m.1.safetensors. */
+ONET_API size_t onet_train_model_path(char *path, size_t room, const char *model_path, int number);
+
+/* ---- Features ---------------------------------------------------------------------------------------- */
+
+/* What is done with a feature before the net sees it. Values are taken in double and centred there before
+ * they are rounded, wherever float32 would blur them. */
+typedef enum onet_scale {
+    ONET_SCALE_AUTO = 0, /* STANDARD; or, where heavy tails or far clusters would leave most values of a set
+                          * too close together, QUANTILE with the rank within the set */
+    ONET_SCALE_STANDARD, /* mean 0 and deviation 1 over the training data */
+    ONET_SCALE_QUANTILE, /* the share of the training data's values that are smaller; then STANDARD */
+    ONET_SCALE_NONE      /* as it is */
+} onet_scale;
+ONET_API const onet_choice *onet_scales(void); /* onet_scale */
+
+/* What was chosen for a feature. */
+typedef struct onet_feature {
+    onet_scale scale; /* never AUTO */
+    int within;       /* 1: its rank within the set is a feature too; equal values have one rank */
+    int centred;      /* 1: STANDARD, centred in double */
+    int crowded;      /* 1: heavy tails or far clusters; set only by onet_train_features */
+    int exact;        /* 1: float32 would blur its values, which are taken in double */
+    int reserved[11]; /* zero */
+} onet_feature;
+
+/* What a training on these sets with these options would do with each feature: feature [width of the sets].
+ * *equal, unless NULL: how many items equal another item of their set for the net alone. */
+ONET_API onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
+                                         const onet_train_options *options, size_t *equal, onet_error *err);
+/* What the model does with feature j < onet_model_width, to *feature; returns 0 when there are no more. */
+ONET_API int onet_model_feature(const onet_model *model, int j, onet_feature *feature);
+
+/* ---- Several ranks ----------------------------------------------------------------------------------- */
+
+/* The ranks that mpirun started for one task (docs/scale.md). Put it into onet_train_options or
+ * onet_order_options: all ranks then make the same calls with the same options. */
+/* *world is NULL for a process that runs alone. Valid until onet_world_close. After a failure, which other
+ * ranks may not have seen, this process must exit. */
+ONET_API onet_status onet_world_open(const onet_world **world, onet_error *err);
+ONET_API int onet_world_rank(const onet_world *world); /* from 0; 0 where world is NULL */
+ONET_API int onet_world_size(const onet_world *world); /* 1 where world is NULL */
+/* The status of all ranks: that of the first that failed, with its sentence. Called by all of them after a
+ * step that may fail in one, before they wait for each other. */
+ONET_API onet_status onet_world_agree(const onet_world *world, onet_status status, onet_error *err);
+/* The last call: waits for all ranks. */
+ONET_API void onet_world_close(const onet_world *world);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,93 @@
+"""Converts between model files and PyTorch: state dicts of reference/twin.py become model files, and vice
+versa.
+
+    state, settings = ordernet.torch.load("mine.safetensors")
+    ordernet.torch.save(net.state_dict(), "mine.safetensors", pool=settings["pool"])
+
+The program runs what the settings can say: blocks, widths, pool, features relative to the set. A twin with any other layer,
+nonlinearity or norm can be trained, but not saved for the program; one with relations between items cannot be saved yet.
+"""
+
+import json
+import os
+import struct
+import tempfile
+from typing import Dict, Tuple
+
+import numpy as np
+
+from ._library import ModelError, choices
+from ._model import load as load_model
+
+try:
+    import torch
+except ImportError as error:  # pragma: no cover
+    from ._library import MissingPackageError
+
+    raise MissingPackageError("ordernet.torch needs PyTorch (Debian: python3-torch)") from error
+
+SETTINGS = ("width", "relations", "encoder_blocks", "hidden", "encoder_out", "decoder_blocks", "decoder_out")
+
+
+def load(path) -> Tuple[Dict[str, "torch.Tensor"], dict]:
+    """The tensors of a model file by name, and its settings: those of Settings in reference/generated.py.
+
+    Beside the twin's own tensors there are input.mean and input.scale: the net is given (x - mean) * scale.
+    """
+    model = load_model(path)
+    found = model._fitted().settings
+    pools = {value: name for name, value in choices("pools").items()}
+    settings = {name: int(getattr(found, name)) for name in SETTINGS}
+    settings.update(pool=pools[found.pool], relative=bool(found.relative), relations=int(found.relations))
+    return {name: torch.from_numpy(np.array(t)) for name, t in model.state_dict().items()}, settings
+
+
+def save(state, path, *, pool: str = "max", relative: bool = False, relations: int = 0) -> None:
+    """Writes a model file that the program, the library and this package read.
+
+    state: the twin's state_dict(). Settings that its shapes do not tell are arguments. input.mean and input.scale, if they are
+    there, are what the items were standardised with.
+    """
+    arrays = {}
+    for name, tensor in state.items():
+        if not name.endswith("num_batches_tracked"):
+            array = tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else np.asarray(tensor)
+            arrays[name] = np.ascontiguousarray(array, "<f4")
+    try:
+        hidden, inputs = arrays["encoder.0.conv1.weight"].shape
+        metadata = {
+            "format": "ordernet",
+            "format_version": "4" if relations else "2" if relative else "1",
+            "settings.width": (inputs - 2 * relations) // (4 if relative else 2),
+            "settings.encoder_blocks": sum(n.startswith("encoder.") and n.endswith("conv1.weight") for n in arrays),
+            "settings.hidden": hidden,
+            "settings.encoder_out": len(arrays["encoder.0.conv2.bias"]),
+            "settings.decoder_blocks": sum(n.startswith("decoder.") and n.endswith("conv.weight") for n in arrays),
+            "settings.decoder_out": len(arrays["decoder.0.conv.bias"]),
+            "settings.pool": pool,
+        }
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"this is not a state dict of reference/twin.py: {error}") from None
+    if relative or relations:
+        metadata["settings.relative"] = int(relative)
+    if relations:
+        metadata["settings.relations"] = relations
+    width = metadata["settings.width"] + relations
+    arrays.setdefault("input.mean", np.zeros(width, "<f4"))
+    arrays.setdefault("input.scale", np.ones(width, "<f4"))
+    header, at = {"__metadata__": {key: str(value) for key, value in metadata.items()}}, 0
+    for name, array in arrays.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    # The library checks every tensor and writes the file, with its checksum.
+    with tempfile.TemporaryDirectory() as folder:
+        draft = os.path.join(folder, "twin.safetensors")
+        with open(draft, "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in arrays.values()))
+        model = load_model(draft)
+    unknown = set(arrays) - set(model.state_dict())
+    if unknown:
+        raise ModelError(f"the program has no tensor {min(unknown)!r}: it cannot run a twin with other layers")
+    model.save(path)

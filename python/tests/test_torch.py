@@ -1,0 +1,60 @@
+"""Tests ordernet.torch: a network trained by reference/train.py is saved and run by the program, and a model
+of the library is loaded into PyTorch.
+"""
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import ordernet
+
+
+@pytest.fixture
+def reference(monkeypatch):
+    """PyTorch, reference/train.py and ordernet.torch; not imported before, since other tests measure memory."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: the twin was not trained")
+    monkeypatch.syspath_prepend(str(ROOT / "reference"))
+    import train
+
+    import ordernet.torch
+
+    return torch, train
+
+
+@pytest.mark.parametrize("pool, relative", [("max", False), ("mean", True)])
+def test_there_and_back(tmp_path, program, reference, pool, relative):
+    torch, train = reference
+    draw = np.random.default_rng(5)
+    sets = [draw.random((int(n), 2)) * [1, 100] for n in draw.integers(3, 6, 300)]
+    orders = [np.argsort(s[:, 1]) for s in sets]
+    settings = train.Settings(2, 2, 16, 4, 2, 4, pool, relative)
+    net, state = train.train(sets, orders, settings, epochs=8)
+    path = tmp_path / "twin.safetensors"
+    ordernet.torch.save(state, path, pool=pool, relative=relative)
+
+    again, found = ordernet.torch.load(path)
+    assert found == {**vars(settings)}
+    assert all(torch.equal(again[name], state[name].float()) for name in again)
+
+    # The program gives an order the probability that the twin gives it.
+    new = draw.random((20, 5, 2)) * [1, 100]
+    (tmp_path / "new.jsonl").write_text("".join(json.dumps({"items": s.tolist()}) + "\n" for s in new))
+    said = subprocess.run([program, "order", "--model", path, tmp_path / "new.jsonl"], capture_output=True, text=True, check=True)
+    answers = [json.loads(line) for line in said.stdout.splitlines()]
+    x = torch.from_numpy((new - state["input.mean"].numpy()) * state["input.scale"].numpy()).float()
+    theirs = net.order_log_prob(x, torch.tensor([a["order"] for a in answers])).detach().numpy()
+    assert np.abs(theirs - [a["logprob"] for a in answers]).max() < 1e-3
+    assert np.mean([(a["order"] == np.argsort(s[:, 1])).all() for a, s in zip(answers, new)]) > 0.5  # it has learned
+
+
+def test_what_the_program_cannot_run(tmp_path, reference):
+    train = reference[1]
+    state = train.twin.make(train.Settings(2, 1, 8, 4, 1, 4, "max")).state_dict()
+    for name, change in {"more.weight": np.zeros(3), "encoder.0.conv1.weight": np.zeros((8, 6)), "head.bias": np.full(1, np.nan)}.items():
+        with pytest.raises(ordernet.OrderNetError):
+            ordernet.torch.save(dict(state, **{name: change}), tmp_path / "wrong.safetensors")
+    with pytest.raises(ordernet.OrderNetError):
+        ordernet.torch.save({"weight": np.zeros(3)}, tmp_path / "wrong.safetensors")
+    assert not (tmp_path / "wrong.safetensors").exists()

@@ -1,0 +1,103 @@
+/* Parses JSON text (RFC 8259) in memory with a pull scanner: the caller asks for what should come next, and
+ * nothing is allocated. All readers of JSON use it: sets (data/jsonl.c), safetensors headers, HTTP requests.
+ *
+ * Functions that return false because the text is not valid say in `expected` what should be at `at`; the
+ * caller adds the file and line to the error message. */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/base/number.h"
+
+typedef struct json_scan {
+    const char *text, *at, *end; /* the whole; what comes next */
+    const char *expected;        /* NULL: valid so far */
+    bool nan;                    /* NaN, a missing value, is valid too */
+} json_scan;
+
+static inline json_scan scan_of(const char *from, size_t length) {
+    return (json_scan){.text = from, .at = from, .end = from + length};
+}
+
+/* Always false. */
+static inline bool scan_fail(json_scan *s, const char *expected) {
+    if (!s->expected) s->expected = expected;
+    return false;
+}
+
+/* The next character, behind white space; 0 at the end. */
+static inline char scan_next(json_scan *s) {
+    const char *p = s->at;
+    while (p < s->end && (unsigned char)*p <= ' ' && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+        p++;
+    s->at = p;
+    return p < s->end ? *p : 0;
+}
+
+/* Whether that was the next character; then it is taken. */
+static inline bool scan_take(json_scan *s, char c) {
+    if (scan_next(s) != c) return false;
+    s->at++;
+    return true;
+}
+
+/* Steps through an array or object, from behind its opening bracket (*first) or from behind a value: true if
+ * another element or key comes next; false behind the closing bracket, or with an error. */
+static inline bool scan_more(json_scan *s, char close, bool *first) {
+    char c = scan_next(s);
+    if (c == close || (!*first && c == ',')) s->at++;
+    if (c == close) return false;
+    if (!*first && c != ',') return scan_fail(s, close == '}' ? "a comma or }" : "a comma or ]");
+    if (!*first) scan_next(s);
+    *first = false;
+    return true;
+}
+
+/* Nothing but white space is left. */
+static inline bool scan_end(json_scan *s, const char *expected) {
+    scan_next(s);
+    return !s->expected && (s->at == s->end || scan_fail(s, expected));
+}
+
+/* A number, or true, false, null and NaN: taken if it is at `at`; otherwise nothing happens. */
+static inline bool scan_number(json_scan *s, double *value) {
+    const char *from = s->at;
+    return (s->at = number_scan(from, s->end, NUMBER_JSON, value)) != from;
+}
+bool scan_literal(json_scan *s, const char *literal);
+
+/* A whole number without a sign, every bit of it. */
+bool scan_whole(json_scan *s, uint64_t *value);
+
+/* A string without its quotes and escapes into `to` (NULL: nowhere), which needs no more room than the string
+ * takes in the text and may be that place. */
+bool scan_string(json_scan *s, char *to, size_t *length);
+
+/* The same for the key of a member, and its colon. */
+bool scan_key(json_scan *s, char *to, size_t *length);
+
+/* Skips a value, which must be valid throughout; depth: arrays and objects that it is in. */
+bool scan_skip(json_scan *s, int depth);
+
+/* Skips a value without checking it: brackets are counted, not matched. */
+bool scan_extent(json_scan *s);
+
+/* The same piece by piece: goes on from `at`, an opening bracket at first, and gives what follows the bracket
+ * that closes it, then depth is 0. Stops at a control character in a string, with `quoted`. */
+typedef struct json_extent {
+    size_t depth;
+    bool quoted; /* within a string */
+} json_extent;
+const char *json_extent_end(json_extent *e, const char *at, const char *end);
+
+/* The string at `from`, which is valid, into `to`; gives its length. */
+static inline size_t json_unquote(const char *from, const char *end, char *to) {
+    json_scan s = scan_of(from, (size_t)(end - from));
+    size_t length = 0;
+    scan_string(&s, to, &length);
+    return length;
+}
+
+#endif

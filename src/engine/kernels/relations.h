@@ -1,0 +1,43 @@
+/* Adds the relations between a set's items to the first layer of an encoder block, for training and ordering
+ * alike. The layer is linear in its input, so the terms of e_ij and e_ji are added to c_j: the kernels then
+ * go through the pairs item by item, each with a c of its own. */
+#ifndef KERNELS_RELATIONS_H
+#define KERNELS_RELATIONS_H
+
+#include "engine/kernels/kernels.h"
+#include "ordernet.h"
+
+/* The relations of one set; item [n] maps rows to items of the set. */
+typedef struct relations {
+    const onet_pairs *pairs;  /* NULL: the set has none */
+    size_t first;             /* the set's first item, counted over all sets */
+    const int32_t *item;      /* [n] */
+    const real *mean, *scale; /* [R]: the network sees (e - mean) * scale, and 0 from an item to itself */
+} relations;
+
+/* The relations from one item of the set to another, by their numbers within the set: to [R]. */
+static inline void relations_of(const relations *x, int from, int other, real *to) {
+    int R = x->pairs->width;
+    const float *e = x->pairs->value + (x->pairs->row[x->first + (size_t)from] + (size_t)other) * (size_t)R;
+    for (int r = 0; r < R; r++) to[r] = from == other ? 0 : ((real)e[r] - x->mean[r]) * x->scale[r];
+}
+
+/* Row i: e [n, 2R] = [e_ij e_ji], and with it to [n, 2H, of which the first H] = c_j + w^T [e_ij e_ji]. c has
+ * rows 2H apart, w is [2R, H]. */
+static inline void relations_row(const relations *x, const kernels *k, int n, int H, int i, const real *c,
+                                 const real *w, real *e, real *to) {
+    int R = x->pairs->width;
+    for (int j = 0; j < n; j++) {
+        relations_of(x, x->item[i], x->item[j], e + (size_t)j * 2 * R);
+        relations_of(x, x->item[j], x->item[i], e + (size_t)j * 2 * R + R);
+        for (int h = 0; h < H; h++) to[(size_t)j * 2 * H + h] = c[(size_t)j * 2 * H + h];
+    }
+    k->gemm(n, H, 2 * R, e, 2 * (size_t)R, 1, (matrix){w, (size_t)H, PANEL}, to, 2 * (size_t)H, 1);
+}
+
+/* Numbers in e and `to` for sets of n items: e comes first. */
+static inline size_t relations_room(int R, int H, int n) {
+    return R ? (size_t)n * (size_t)(2 * R + 2 * H) : 0;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* Tests the JSON scanner of engine/base, against jansson where that gives the answer. */
+#include "engine/base/json.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "unit.h"
+
+static const char *const texts[] = {
+    "0",
+    "-0.5e-3",
+    "01",
+    "1.",
+    "+1",
+    "-",
+    "true",
+    "tru",
+    "null",
+    "nul",
+    "NaN",
+    "[]",
+    "[1, [2, {}]]",
+    "[1,]",
+    "[,1]",
+    "[1 2]",
+    "[1",
+    "]",
+    "{}",
+    "{\"a\":1}",
+    "{\"a\" 1}",
+    "{\"a\":}",
+    "{a:1}",
+    "{\"a\":1,}",
+    "{\"a\":[}",
+    "\"\"",
+    "\"a",
+    "\"\\n\\/\"",
+    "\"\\x\"",
+    "\"\t\"",
+    "\"\\u00e9\"",
+    "\"\\u12\"",
+    "\"\\uD83D\\uDE00\"",
+    "\"\\uD83D\"",
+    "\"\\uDE00\"",
+    "\"\\u0000\"",
+    "\"\\\"]\"",
+    " [ 1 , 2 ] ",
+    "",
+};
+
+static void values(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        json_scan s = scan_of(texts[i], strlen(texts[i])), e = s;
+        json_t *value = json_loads(texts[i], JSON_DECODE_ANY, NULL);
+        bool valid = scan_skip(&s, 0) && scan_end(&s, "the end");
+        if (valid != (value != NULL) || valid != !s.expected) fail_msg("%s: %s", texts[i], s.expected);
+        /* scan_extent accepts every valid value. */
+        if (valid) assert_true(scan_extent(&e) && scan_end(&e, "the end"));
+        if (json_is_string(value)) {
+            char to[32];
+            size_t length = json_unquote(texts[i], texts[i] + strlen(texts[i]), to);
+            assert_int_equal(length, json_string_length(value));
+            assert_memory_equal(to, json_string_value(value), length);
+        }
+        json_decref(value);
+    }
+}
+
+static void depth(void **state) {
+    (void)state;
+    char deep[1100];
+    for (int levels = 512; levels <= 513; levels++) {
+        memset(deep, '[', (size_t)levels);
+        memset(deep + levels, ']', (size_t)levels);
+        json_scan s = scan_of(deep, 2 * (size_t)levels);
+        assert_int_equal(scan_skip(&s, 0), levels == 512);
+    }
+}
+
+static void whole_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool good;
+        uint64_t value;
+    } cases[] = {{"0", true, 0},
+                 {"18446744073709551615", true, UINT64_MAX},
+                 {"18446744073709551616", false, 0},
+                 {"00", false, 0},
+                 {"-1", false, 0},
+                 {"1.0", false, 0},
+                 {"1e2", false, 0},
+                 {"", false, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_scan s = scan_of(cases[i].text, strlen(cases[i].text));
+        uint64_t value;
+        assert_int_equal(scan_whole(&s, &value), cases[i].good);
+        if (cases[i].good) assert_true(value == cases[i].value);
+    }
+}
+
+/* In pieces of any size, cut anywhere but behind a backslash: a line does not end there in valid text. */
+static void extents(void **state) {
+    (void)state;
+    static const char text[] = "{\"a]\": [1, {\"\\\\\": \"}\"}], \"b\": []}, 7";
+    const char *end = text + strlen(text) - 3;
+    for (const char *cut = text + 1; cut < end; cut++) {
+        json_extent e = {0};
+        if (cut[-1] == '\\') continue;
+        assert_ptr_equal(json_extent_end(&e, text, cut), cut);
+        assert_ptr_equal(json_extent_end(&e, cut, text + strlen(text)), end);
+        assert_true(!e.depth && !e.quoted);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(depth),
+                                       cmocka_unit_test(whole_numbers), cmocka_unit_test(extents)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
