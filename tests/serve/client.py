@@ -30,7 +30,7 @@ class Server:
             raise error
         self.port = int(found.group(1))
 
-    def connect(self, timeout=60):
+    def connect(self, timeout=300):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def socket(self, timeout=60):

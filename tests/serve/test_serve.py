@@ -239,7 +239,7 @@ class Answers(unittest.TestCase):
                  {"boxes": [[0, 0, 9, 9], [0, 10, 9, 11], [0, 12, 9, 20]], "types": [None, "separator", "paragraph"]}]
         rows = [{"items": [{"bbox": b, "type": t or "text"} for b, t in zip(p["boxes"], p.get("types") or [None] * 99)]} for p in pages]
         for direction in "ltr", "rtl":
-            printed = command("pages", "order", "--quiet", "--direction", direction, "-", stdin=lines(rows))[0]
+            printed = command("pages", "order", "--model", PAGES, "--quiet", "--direction", direction, "-", stdin=lines(rows))[0]
             status, answer = self.server.post("/v1/pages", {"pages": pages, "direction": direction})
             self.assertEqual((status, answer["model"]), (200, "pages"), answer)
             self.assertEqual([[int(i) for i in a["order"]] for a in answer["answers"]],
