@@ -457,6 +457,39 @@ static void a_stop_ends_a_validation(void **state) {
     onet_sets_free(one_step);
 }
 
+typedef struct ends_seen {
+    double loglik[3]; /* by epoch */
+} ends_seen;
+
+static int see_ends(void *context, const onet_progress *p) {
+    ends_seen *seen = context;
+    if (!p->ended) return 0;
+    double *loglik = &seen->loglik[p->ended - 1];
+    assert_false(isnan(p->valid_loglik));
+    if (*loglik != 0) assert_true(*loglik == p->valid_loglik);
+    *loglik = p->valid_loglik;
+    return 0;
+}
+
+/* Progress that is reported while a validation runs does not say that the epoch has ended: what it knows of
+ * the validation is that of the epoch before. */
+static void an_epoch_ends_with_its_validation(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(10, 3, 7, 33), *many = sorting(20000, 3, 7, 32);
+    onet_train_options o = small_run();
+    ends_seen seen = {0};
+    o.epochs = 3;
+    o.valid_limit = 0;
+    o.threads = 1;
+    o.progress = see_ends;
+    o.context = &seen;
+    onet_model_free(train(sets, many, &o));
+    assert_true(seen.loglik[0] != 0 && seen.loglik[1] != 0 && seen.loglik[2] != 0);
+    assert_true(seen.loglik[0] != seen.loglik[1] && seen.loglik[1] != seen.loglik[2]);
+    onet_sets_free(many);
+    onet_sets_free(sets);
+}
+
 static double loglik(const onet_model *m, const onet_sets *sets) {
     onet_orderer *orderer;
     onet_error err;
@@ -954,6 +987,7 @@ int main(void) {
         cmocka_unit_test(the_best_and_patience_go_by_log_likelihood),
         cmocka_unit_test(a_stop_may_keep_the_model),
         cmocka_unit_test(a_stop_ends_a_validation),
+        cmocka_unit_test(an_epoch_ends_with_its_validation),
         cmocka_unit_test(several_models_are_merged),
         cmocka_unit_test(a_stop_may_keep_several_models),
         cmocka_unit_test(fine_tuning),

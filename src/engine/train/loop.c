@@ -56,7 +56,7 @@ static onet_progress progress(const run *r) {
                            .best_epoch = (int)r->s.best_epoch,
                            .steps_before = r->told.steps_before,
                            .resumed_at = r->told.resumed_at,
-                           .ended = r->s.step && ends(r) ? (int)epoch_done(r) : 0,
+                           .ended = r->s.step && ends(r) && !r->told.measuring ? (int)epoch_done(r) : 0,
                            .model = 1,
                            .models = 1};
 }
@@ -91,8 +91,10 @@ static void log_step(run *r) {
 static onet_status measure_model(run *r, onet_error *err) {
     const gpu_choice gpu = {.number = r->net->device};
     validation found;
+    r->told.measuring = true;
     onet_status status = validate_sets(&found, r->model, r->sets.valid, &r->o,
                                        r->net->ops->is_gpu ? &gpu : NULL, look, r, err);
+    r->told.measuring = false;
     if (status) return status == ONET_INTERRUPTED ? ONET_OK : status;
     r->s.valid_exact = found.exact;
     r->s.valid_loglik = found.loglik;

@@ -108,6 +108,7 @@ typedef struct run_told {
     double started, last_progress, seconds_before;
     uint64_t examples;                 /* in this run */
     uint64_t steps_before, resumed_at; /* as in onet_progress */
+    bool measuring;                    /* a validation is running: its values are not known yet */
 } run_told;
 
 typedef struct run {
