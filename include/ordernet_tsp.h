@@ -8,7 +8,8 @@
  * As in ordernet.h: what can fail returns an onet_status and writes an error message to err unless that is
  * NULL. Nothing keeps state between calls, so any number of threads may solve at the same time, each with an
  * onet_tsp_net of its own. An instance has 1 to ONET_TSP_MAX_CITIES cities, for held-karp at most
- * ONET_TSP_HELD_KARP_MAX; they may coincide or lie on a line. The method "ordernet" needs coordinates. */
+ * ONET_TSP_HELD_KARP_MAX; they may coincide or lie on a line. The method "ordernet" needs coordinates, or a
+ * model with relations. */
 #ifndef ORDERNET_TSP_H
 #define ORDERNET_TSP_H
 
@@ -30,7 +31,8 @@ typedef struct onet_tsp {
     double *xy;        /* [n, 2], or NULL where only distances are known */
     double *dist;      /* [n, n], symmetric, never negative, finite, 0 on the diagonal */
     char name[64];     /* for the user; may be "" */
-    void *reserved[4]; /* zero */
+    size_t asymmetric; /* 1: dist[i, j] is the cost from i to j, and that from j to i may be another one */
+    void *reserved[3]; /* zero */
 } onet_tsp;
 
 /* Euclidean distances between xy [n, 2], copied. ONET_BAD for coordinates that are not finite. */
@@ -52,25 +54,31 @@ ONET_API int onet_tsp_is_tour(int n, const int32_t *tour);
 /* Rotates and reverses the tour into the form of training data: it starts at the city with the smallest x+y
  * (then smallest x, then smallest index) and runs counter-clockwise, by its signed area. On a line, where
  * there is no area, and without coordinates (then it starts at city 0), its second city comes before its last
- * one in the same ranking. A tour that names a city that is not there stays as it is. */
+ * one in the same ranking. An asymmetric tour is rotated to start at city 0 and keeps its direction. A tour
+ * that names a city that is not there stays as it is. */
 ONET_API void onet_tsp_canonical(const onet_tsp *t, int32_t *tour);
 
 /* ---- The net ----------------------------------------------------------------------------------------- */
 
 /* The net was trained on the unit square. An instance of any scale and position is moved there without
  * distortion: one scale for both axes, so that the longer side of the bounding box leaves a margin of 1/(n+1)
- * at both ends, as n uniform cities do on average; the shorter side is centred. */
+ * at both ends, as n uniform cities do on average; the shorter side is centred.
+ *
+ * A model with one relation is shown the distances instead, as the relation from i to j: asymmetric
+ * instances and those without coordinates need such a model. Distances of any scale are multiplied so that
+ * the mean over all pairs is that of the model's training data, or 1 where the model does not standardise.
+ * Its sets have no features, or one that is 1 for the depot, where a tour begins, and 0 for the others. */
 typedef struct onet_tsp_net onet_tsp_net;
 
 /* options: decode, beam, threads, kernels, device are used; NULL: the defaults. The model must outlive the
- * net. ONET_USAGE for a model that does not order items of 2 numbers. */
+ * net. ONET_USAGE for a model that orders neither items of 2 numbers nor items with one relation. */
 ONET_API onet_status onet_tsp_net_new(onet_tsp_net **net, const onet_model *model,
                                       const onet_order_options *options, onet_error *err);
 ONET_API void onet_tsp_net_free(onet_tsp_net *net);
 
 /* How an instance is presented to the net. */
 typedef enum onet_tsp_place {
-    ONET_TSP_FITTED = 0, /* moved to the unit square */
+    ONET_TSP_FITTED = 0, /* moved to the unit square; distances scaled to the mean of the training data */
     ONET_TSP_AS_IS       /* unchanged */
 } onet_tsp_place;
 
@@ -78,15 +86,19 @@ typedef enum onet_tsp_place {
  * instance without coordinates. */
 ONET_API onet_status onet_tsp_net_items(const onet_tsp *t, onet_tsp_place place, float *items,
                                         onet_error *err);
-/* Orders `count` instances, all with coordinates, under 1 or 8 symmetries of the square. probable[i] [n]: the
- * most probable of all tours found; shortest[i] [n]: the shortest of them by the instance's own distances.
- * Either may be NULL. */
+/* Orders `count` instances, all with coordinates, under 1 or 8 symmetries of the square; with relations, the
+ * depot is city 0, or in turn each of the first 8 cities. probable[i] [n]: the most probable of all tours
+ * found; shortest[i] [n]: the shortest of them by the instance's own distances. Either may be NULL. */
 ONET_API onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, size_t count,
                                         onet_tsp_place place, int symmetries, int32_t *const *probable,
                                         int32_t *const *shortest, onet_error *err);
 
 /* ---- Solving ----------------------------------------------------------------------------------------- */
 
+/* On asymmetric instances: EXACT is the dynamic program up to ONET_TSP_HELD_KARP_MAX cities, and beyond the
+ * tour of TWO_OPT with kicks and the bound of the assignment problem, which seldom proves it; TWO_OPT is
+ * the best of several starts, each improved by exchanges of neighbouring paths, which never turn a path
+ * round; CHRISTOFIDES is refused. */
 typedef enum onet_tsp_method {
     ONET_TSP_EXACT = 0, /* branch and bound on 1-trees with a Lagrangian bound */
     ONET_TSP_HELD_KARP, /* Held and Karp's dynamic program */

@@ -1,5 +1,5 @@
 /* Finds an optimal tour by Held and Karp's dynamic program over subsets, O(n^2 2^n): slow and simple, the
- * reference for the tests of the exact solver.
+ * reference for the tests of the exact solver, and the exact solver of asymmetric instances.
  *
  * best[S, j] = length of the shortest path that starts at city n-1, visits the cities of S and ends at j,
  * for j in S, S a subset of cities 0 .. n-2. The tour is read back from the table without stored parents. */
@@ -15,7 +15,7 @@ onet_status tsp_held_karp(const onet_tsp *t, int32_t *tour, onet_error *err) {
     if (n > ONET_TSP_HELD_KARP_MAX)
         return fail(err, ONET_USAGE, "%d cities are too many for held-karp (at most %d); use exact", n,
                     ONET_TSP_HELD_KARP_MAX);
-    if (n <= 3) {
+    if (n <= (t->asymmetric ? 2 : 3)) {
         for (int i = 0; i < n; i++) tour[i] = i;
         onet_tsp_canonical(t, tour);
         return ONET_OK;
@@ -23,6 +23,9 @@ onet_status tsp_held_karp(const onet_tsp *t, int32_t *tour, onet_error *err) {
     size_t sets = (size_t)1 << m;
     double *best = array_new(sets * (size_t)m, sizeof *best); /* [sets, m] */
     if (!best) return fail_memory(err, "the table of held-karp");
+    double into[ONET_TSP_HELD_KARP_MAX][ONET_TSP_HELD_KARP_MAX]; /* into[j][i]: from i to j */
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) into[j][i] = onet_tsp_distance(t, i, j);
     for (size_t set = 1; set < sets; set++) {
         double *row = best + set * (size_t)m;
         for (int j = 0; j < m; j++) {
@@ -33,7 +36,7 @@ onet_status tsp_held_karp(const onet_tsp *t, int32_t *tour, onet_error *err) {
                 row[j] = onet_tsp_distance(t, m, j);
                 continue;
             }
-            const double *from = best + rest * (size_t)m, *d = t->dist + (size_t)j * (size_t)n;
+            const double *from = best + rest * (size_t)m, *d = into[j];
             double least = INFINITY;
             for (int i = 0; i < m; i++) {
                 double length = from[i] + d[i];

@@ -25,6 +25,12 @@ onet_status tsp_nearest(const onet_tsp *t, int first, int32_t *tour, onet_error 
     return ONET_OK;
 }
 
+/* How far apart two cities are: the mean of there and back. */
+static double apart(const onet_tsp *t, int i, int j) {
+    double d = onet_tsp_distance(t, i, j);
+    return t->asymmetric ? (d + onet_tsp_distance(t, j, i)) / 2 : d;
+}
+
 onet_status tsp_farthest(const onet_tsp *t, int32_t *tour, onet_error *err) {
     int n = t->n;
     int *next = array_new((size_t)n, sizeof *next);
@@ -38,10 +44,10 @@ onet_status tsp_farthest(const onet_tsp *t, int32_t *tour, onet_error *err) {
     int a = 0, b = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++)
-            if (onet_tsp_distance(t, i, j) > onet_tsp_distance(t, a, b) || a == b) a = j, b = i;
+            if (apart(t, i, j) > apart(t, a, b) || a == b) a = j, b = i;
     next[a] = b;
     next[b] = a;
-    for (int i = 0; i < n; i++) gap[i] = fmin(onet_tsp_distance(t, i, a), onet_tsp_distance(t, i, b));
+    for (int i = 0; i < n; i++) gap[i] = fmin(apart(t, i, a), apart(t, i, b));
     gap[a] = gap[b] = -1;
     for (int in = a == b ? 1 : 2; in < n; in++) {
         int city = -1;
@@ -58,7 +64,7 @@ onet_status tsp_farthest(const onet_tsp *t, int32_t *tour, onet_error *err) {
         next[best] = city;
         gap[city] = -1;
         for (int i = 0; i < n; i++)
-            if (gap[i] > onet_tsp_distance(t, i, city)) gap[i] = onet_tsp_distance(t, i, city);
+            if (gap[i] > apart(t, i, city)) gap[i] = apart(t, i, city);
     }
     for (int i = a, k = 0; k < n; k++, i = next[i]) tour[k] = i;
     free(next);

@@ -54,20 +54,29 @@ void onet_tsp_free(onet_tsp *t) {
     *t = (onet_tsp){0};
 }
 
-/* The distance of cities i > j, both ways. */
-static onet_status check_pair(const onet_tsp *t, int i, int j, onet_error *err) {
+/* The distance from city i to city j. */
+static onet_status check_cost(const onet_tsp *t, int i, int j, onet_error *err) {
     double d = onet_tsp_distance(t, i, j);
     if (!(d >= 0) || !isfinite(d))
         return fail(err, ONET_BAD, "the distance of cities %d and %d is %g: it must be finite and 0 or more",
                     j, i, d);
-    if (d != onet_tsp_distance(t, j, i))
-        return fail(err, ONET_BAD,
-                    "cities %d and %d have the distance %g there and %g back: it must be the same", j, i,
-                    onet_tsp_distance(t, j, i), d);
     if (t->whole && d != floor(d))
         return fail(err, ONET_BAD, "onet_tsp.whole is set, and the distance of cities %d and %d is %.9g", j,
                     i, d);
     return ONET_OK;
+}
+
+/* The distance of cities i > j, both ways. */
+static onet_status check_pair(const onet_tsp *t, int i, int j, onet_error *err) {
+    double there = onet_tsp_distance(t, j, i), back = onet_tsp_distance(t, i, j);
+    onet_status status = check_cost(t, i, j, err);
+    if (!status && t->asymmetric) return check_cost(t, j, i, err);
+    if (!status && there != back)
+        status = fail(err, ONET_BAD,
+                      "cities %d and %d have the distance %g there and %g back: it must be the same, or "
+                      "onet_tsp.asymmetric set",
+                      j, i, there, back);
+    return status;
 }
 
 onet_status tsp_check_size(const onet_tsp *t, onet_error *err) {
@@ -75,6 +84,8 @@ onet_status tsp_check_size(const onet_tsp *t, onet_error *err) {
     if (t->n > ONET_TSP_MAX_CITIES)
         return fail(err, ONET_USAGE, "the instance has %d cities: at most %d are possible", t->n,
                     ONET_TSP_MAX_CITIES);
+    if (t->asymmetric > 1)
+        return fail(err, ONET_USAGE, "onet_tsp.asymmetric is %zu; 0 and 1 are possible", t->asymmetric);
     for (size_t i = 0; i < sizeof t->reserved / sizeof *t->reserved; i++)
         if (t->reserved[i])
             return fail(
@@ -125,7 +136,7 @@ int onet_tsp_is_tour(int n, const int32_t *tour) {
 
 /* Whether city a ranks before city b. */
 static bool before(const onet_tsp *t, int a, int b) {
-    if (t->xy) {
+    if (t->xy && !t->asymmetric) {
         const double *p = t->xy + 2 * a, *q = t->xy + 2 * b;
         double s = p[0] + p[1], r = q[0] + q[1];
         if (s != r) return s < r;
@@ -151,6 +162,7 @@ void onet_tsp_canonical(const onet_tsp *t, int32_t *tour) {
     reverse(tour, tour + start - 1);
     reverse(tour + start, tour + n - 1);
     reverse(tour, tour + n - 1);
+    if (t->asymmetric) return;
     double area = 0, scale = 0;
     if (t->xy) {
         const double *o = t->xy + 2 * tour[0];

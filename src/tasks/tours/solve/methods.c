@@ -37,6 +37,7 @@ typedef onet_status solver(const onet_tsp *t, const onet_tsp_options *options, i
 static onet_status exact(const onet_tsp *t, const onet_tsp_options *options, int32_t *tour,
                          onet_tsp_proof *found, onet_error *err) {
     tsp_limit limit = limit_of(options);
+    if (t->asymmetric) return tsp_directed_exact(t, &limit, options->seed, tour, found, err);
     return tsp_exact(t, &limit, tour, found, err);
 }
 
@@ -50,6 +51,9 @@ static onet_status held_karp(const onet_tsp *t, const onet_tsp_options *options,
 static onet_status christofides(const onet_tsp *t, const onet_tsp_options *options, int32_t *tour,
                                 onet_tsp_proof *found, onet_error *err) {
     (void)options, (void)found;
+    if (t->asymmetric)
+        return fail(err, ONET_USAGE,
+                    "christofides needs distances that are the same in both directions; these are not");
     return tsp_christofides(t, tour, err);
 }
 
@@ -69,6 +73,7 @@ static onet_status two_opt(const onet_tsp *t, const onet_tsp_options *options, i
                            onet_tsp_proof *found, onet_error *err) {
     (void)found;
     tsp_limit limit = limit_of(options);
+    if (t->asymmetric) return tsp_directed(t, options->kicks, &limit, options->seed, tour, err);
     onet_status status = options->farthest ? tsp_farthest(t, tour, err) : tsp_nearest(t, 0, tour, err);
     return status ? status : tsp_local(t, options->kicks, &limit, options->seed, tour, err);
 }

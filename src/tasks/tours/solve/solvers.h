@@ -37,6 +37,14 @@ static inline void tsp_finish(const onet_tsp *t, int32_t *tour, onet_tsp_proof *
 onet_status tsp_exact(const onet_tsp *t, const tsp_limit *limit, int32_t *tour, onet_tsp_proof *proof,
                       onet_error *err);
 
+/* The same for asymmetric instances: the dynamic program, or for more cities than it takes the tour of
+ * tsp_directed with kicks, and a bound, which seldom proves it. */
+onet_status tsp_directed_exact(const onet_tsp *t, const tsp_limit *limit, uint64_t seed, int32_t *tour,
+                               onet_tsp_proof *proof, onet_error *err);
+/* The best tour of several starts, each improved by tsp_local; the kicks go on from that one. */
+onet_status tsp_directed(const onet_tsp *t, int64_t kicks, const tsp_limit *limit, uint64_t seed,
+                         int32_t *tour, onet_error *err);
+
 /* Held and Karp's dynamic program. At most ONET_TSP_HELD_KARP_MAX cities. The tour is canonical. */
 onet_status tsp_held_karp(const onet_tsp *t, int32_t *tour, onet_error *err);
 
@@ -48,9 +56,10 @@ onet_status tsp_christofides(const onet_tsp *t, int32_t *tour, onet_error *err);
 onet_status tsp_farthest(const onet_tsp *t, int32_t *tour, onet_error *err);
 onet_status tsp_nearest(const onet_tsp *t, int first, int32_t *tour, onet_error *err);
 
-/* Improves the given tour with 2-opt and Or-opt moves over neighbour lists until none helps. Then `kicks`
- * times: a small random double bridge and the same search, undone if the tour became longer. The limit ends
- * the kicks early. The result depends on seed alone when nothing does. */
+/* Improves the given tour with 2-opt and Or-opt moves over neighbour lists, that of an asymmetric instance by
+ * exchanges of neighbouring paths, until none helps. Then `kicks` times: a small random double bridge and the
+ * same search, undone if the tour became longer. The limit ends the kicks early. The result depends on seed
+ * alone when nothing does. */
 onet_status tsp_local(const onet_tsp *t, int64_t kicks, const tsp_limit *limit, uint64_t seed, int32_t *tour,
                       onet_error *err);
 
