@@ -105,6 +105,33 @@ static void every_layout(void **state) {
     }
 }
 
+/* From node 1 to 2 is not from 2 to 1, wherever TYPE stands; the diagonal may hold anything. */
+static void asymmetric_matrix(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "NAME: one_way.atsp\nTYPE: ATSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: "
+        "FULL_MATRIX\n"
+        "EDGE_WEIGHT_SECTION\n9999 1 2\n3 9999 4\n5 6 9999\nEOF\n",
+        "NAME: one_way\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n"
+        "EDGE_WEIGHT_SECTION\n0 1 2 3 0 4 5 6 0\nTYPE: ATSP\n",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        onet_tsp t;
+        onet_error err;
+        int32_t tour[3];
+        onet_tsp_proof proof;
+        put(cases[i]);
+        assert_int_equal(read_path(&t, path, &err), ONET_OK);
+        assert_true(recognised && t.asymmetric && t.whole);
+        assert_string_equal(t.name, "one_way");
+        double want[] = {0, 1, 2, 3, 0, 4, 5, 6, 0};
+        assert_memory_equal(t.dist, want, sizeof want);
+        assert_int_equal(onet_tsp_solve(&t, ONET_TSP_EXACT, NULL, tour, &proof, &err), ONET_OK);
+        assert_true(proof.length == 10 && tour[1] == 1); /* 1 + 4 + 5; 2 + 6 + 3 the other way */
+        onet_tsp_free(&t);
+    }
+}
+
 static void rounded_distances(void **state) {
     (void)state;
     static const struct {
@@ -142,7 +169,16 @@ static void bad_files(void **state) {
         {"DIMENSION: 1e30\n", ":1: DIMENSION"},
         {"DIMENSION: 99999999999999999999\n", ":1: DIMENSION"},
         {"DIMENSION: two\n", "'two' stands where DIMENSION"},
-        {"TYPE: ATSP\n", "only symmetric"},
+        {"TYPE: HCP\n", "only TYPE TSP and TYPE ATSP"},
+        {"TYPE: ATSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 1 1\n",
+         "needs EDGE_WEIGHT_TYPE EXPLICIT"},
+        {"TYPE: ATSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\n"
+         "EDGE_WEIGHT_SECTION\n1\n",
+         "EDGE_WEIGHT_FORMAT FULL_MATRIX"},
+        {"DIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 "
+         "3\n"
+         "EDGE_WEIGHT_FORMAT: FULL_MATRIX\n",
+         ":6: EDGE_WEIGHT_FORMAT comes after"},
         {"EDGE_WEIGHT_TYPE: EUC_3D\n", "EUC_3D is not known"},
         {"EDGE_WEIGHT_FORMAT: SPIRAL\n", "SPIRAL is not known"},
         {"NODE_COORD_SECTION\n1 0 0\n", "comes before DIMENSION"},
@@ -157,8 +193,8 @@ static void bad_files(void **state) {
         {HEAD "NODE_COORD_SECTION\n1 0 0\n2 0 0\nDIMENSION: 16000\n", "comes after"},
         {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0\n", "before EDGE_WEIGHT_FORMAT"},
         {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
-         "0 1 2 0\n",
-         "the distance from node 2 to 1 is not that from 1 to 2; only symmetric"},
+         "0 1\n2 0\n",
+         ":6: the distance from node 2 to 1 is not that from 1 to 2; TYPE TSP is symmetric"},
         {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n-1\n",
          "a distance of -1"},
         {"DIMENSION: 16384\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n"
@@ -200,8 +236,8 @@ static void tour_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_optima),  cmocka_unit_test(every_layout),
-        cmocka_unit_test(rounded_distances), cmocka_unit_test(bad_files),
-        cmocka_unit_test(tour_file),
+        cmocka_unit_test(asymmetric_matrix), cmocka_unit_test(rounded_distances),
+        cmocka_unit_test(bad_files),         cmocka_unit_test(tour_file),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

@@ -37,11 +37,15 @@ typedef struct source {
     long number;
     char name[64];
     int n;
+    bool asymmetric; /* TYPE ATSP */
     weight weight;
     layout layout;
     double *xy;     /* [n, 2], from NODE_COORD_SECTION or DISPLAY_DATA_SECTION */
     double *matrix; /* as laid out */
     size_t count;   /* of matrix */
+    /* The first number below the diagonal of FULL_MATRIX that is not the one above it: 0 is nowhere. */
+    size_t uneven;
+    long uneven_line;
 } source;
 
 __attribute__((format(printf, 3, 4))) static onet_status bad(const source *s, onet_error *err,
@@ -145,6 +149,7 @@ static onet_status read_matrix(source *s, onet_error *err) {
     size_t size = matrix_size(s->layout, (size_t)s->n), room = 0;
     free(s->matrix);
     s->matrix = NULL;
+    s->uneven = 0;
     for (s->count = 0; s->count < size; s->count++) {
         if (!array_reserve(&s->matrix, &room, s->count + 1, sizeof *s->matrix))
             return fail_memory(err, "the distances");
@@ -153,6 +158,11 @@ static onet_status read_matrix(source *s, onet_error *err) {
         if (status) return status;
         if (*value < 0 || *value > LONGEST)
             return bad(s, err, "a distance of %g; distances are from 0 to 1e15", *value);
+        if (s->layout != FULL || s->uneven) continue;
+        size_t n = (size_t)s->n, row = s->count / n, column = s->count % n;
+        if (column >= row || *value == s->matrix[column * n + row]) continue;
+        s->uneven = s->count;
+        s->uneven_line = s->number;
     }
     return ONET_OK;
 }
@@ -195,6 +205,7 @@ static onet_status set_weight(source *s, onet_error *err) {
 }
 
 static onet_status set_layout(source *s, onet_error *err) {
+    if (s->matrix) return bad(s, err, "EDGE_WEIGHT_FORMAT comes after the matrix that it describes");
     s->layout = LAYOUT_NONE;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         if (!strcmp(s->at, layouts[i].name)) s->layout = layouts[i].layout;
@@ -217,12 +228,14 @@ static onet_status read_line(source *s, bool *ended, onet_error *err) {
     if (!strcmp(key, "NAME")) {
         size_t length = (size_t)(s->end - s->at);
         if (length > 4 && !strcmp(s->end - 4, ".tsp")) length -= 4;
+        if (length > 5 && !strcmp(s->end - 5, ".atsp")) length -= 5;
         snprintf(s->name, sizeof s->name, "%.*s", length < 63 ? (int)length : 63, s->at);
         return ONET_OK;
     }
     if (!strcmp(key, "TYPE")) {
-        if (!strncmp(s->at, "TSP", 3)) return ONET_OK;
-        return bad(s, err, "TYPE %.40s; only symmetric instances, TYPE TSP, can be solved", s->at);
+        s->asymmetric = !strncmp(s->at, "ATSP", 4);
+        if (s->asymmetric || !strncmp(s->at, "TSP", 3)) return ONET_OK;
+        return bad(s, err, "TYPE %.40s; only TYPE TSP and TYPE ATSP can be solved", s->at);
     }
     if (!strcmp(key, "DIMENSION")) return set_dimension(s, err);
     if (!strcmp(key, "EDGE_WEIGHT_TYPE")) return set_weight(s, err);
@@ -259,6 +272,12 @@ static double over_the_earth(const double *a, const double *b) {
 
 static onet_status fill_from_matrix(source *s, onet_tsp *t, onet_error *err) {
     size_t n = (size_t)s->n, k = 0;
+    if (s->uneven && !s->asymmetric)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the distance from node %zu to %zu is not that from %zu to %zu; TYPE TSP is "
+                    "symmetric, write TYPE ATSP if it is meant so",
+                    input_name(s->in), s->uneven_line, s->uneven / n + 1, s->uneven % n + 1,
+                    s->uneven % n + 1, s->uneven / n + 1);
     t->whole = true;
     for (size_t i = 0; i < n; i++) {
         size_t from = 0, to = n;
@@ -269,12 +288,8 @@ static onet_status fill_from_matrix(source *s, onet_tsp *t, onet_error *err) {
         for (size_t j = from; j < to; j++) {
             double d = s->matrix[k++];
             if (i == j) continue; /* some files have a large number there */
-            if (s->layout == FULL && j < i && t->dist[j * n + i] != d)
-                return fail(err, ONET_BAD,
-                            "%s: the distance from node %zu to %zu is not that from %zu to %zu; "
-                            "only symmetric instances can be solved",
-                            input_name(s->in), i + 1, j + 1, j + 1, i + 1);
-            t->dist[i * n + j] = t->dist[j * n + i] = d;
+            t->dist[i * n + j] = d;
+            if (!s->asymmetric) t->dist[j * n + i] = d;
             if (d != floor(d)) t->whole = false;
         }
     }
@@ -288,8 +303,14 @@ static onet_status make_instance(source *s, onet_tsp *t, onet_error *err) {
     if (s->weight == EXPLICIT ? !s->matrix && s->n > 1 : !s->xy)
         return fail(err, ONET_BAD, "%s: %s is missing", name,
                     s->weight == EXPLICIT ? "EDGE_WEIGHT_SECTION" : "NODE_COORD_SECTION");
+    if (s->asymmetric && (s->weight != EXPLICIT || (s->layout != FULL && s->n > 1)))
+        return fail(err, ONET_BAD,
+                    "%s: TYPE ATSP needs EDGE_WEIGHT_TYPE EXPLICIT and EDGE_WEIGHT_FORMAT FULL_MATRIX, which "
+                    "have a distance for each direction",
+                    name);
     onet_status status = onet_tsp_blank(t, s->n, s->xy != NULL, err);
     if (status) return status;
+    t->asymmetric = s->asymmetric;
     snprintf(t->name, sizeof t->name, "%s", s->name);
     size_t n = (size_t)s->n;
     if (s->xy) memcpy(t->xy, s->xy, 2 * n * sizeof *t->xy);
@@ -341,7 +362,8 @@ onet_status tsplib_is(input *in, bool *is, onet_error *err) {
     const char *path = input_name(in), *data;
     size_t length = strlen(path), got;
     if (length > 3 && (!strcmp(path + length - 3, ".gz") || !strcmp(path + length - 3, ".xz"))) length -= 3;
-    *is = length > 4 && !strncmp(path + length - 4, ".tsp", 4);
+    *is = (length > 4 && !strncmp(path + length - 4, ".tsp", 4)) ||
+          (length > 5 && !strncmp(path + length - 5, ".atsp", 5));
     if (*is) return ONET_OK;
     onet_status status = input_peek(in, 64, &data, &got, err);
     if (!status) *is = begins(data, got);
