@@ -11,7 +11,7 @@ FUZZ_OBJ     := $(filter $(foreach d,base words data model,$(B)/src/engine/$(d)/
 # The readers of pages, without what needs the network.
 FUZZ_OBJ     += $(filter-out $(addprefix $(B)/src/tasks/layout/,order/choose.o order/pages.o cmd_%),$(filter $(B)/src/tasks/layout/%,$(LIB_OBJ) $(CLI_OBJ)))
 # What some targets need beside them.
-FUZZ_MORE    := $(addprefix $(B)/src/,app/chart.o app/canvas.o app/options.o tasks/tours/tsplib.o tasks/tours/solve/instance.o \
+FUZZ_MORE    := $(addprefix $(B)/src/,app/chart.o app/canvas.o app/options.o tasks/tours/matrix.o tasks/tours/tsplib.o tasks/tours/solve/instance.o \
                 tasks/words/readings.o engine/train/identity.o engine/train/choices.o)
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 

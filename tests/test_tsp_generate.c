@@ -151,6 +151,73 @@ static void large_sizes_are_labelled_by_local_search(void **state) {
     onet_sets_free(local);
 }
 
+typedef struct costs_seen {
+    size_t count;
+    double sum; /* of the tours */
+    int n;
+} costs_seen;
+
+/* Costs of mean 1 that no detour makes cheaper, and a tour from city 0 on. */
+static onet_status see_costs(void *context, int n, const float *costs, const int32_t *tour, onet_error *err) {
+    costs_seen *seen = context;
+    double mean = 0, length = 0;
+    (void)err;
+    seen->n = n;
+    assert_true(onet_tsp_is_tour(n, tour) && tour[0] == 0);
+    for (int i = 0; i < n; i++) {
+        assert_true(costs[i * n + i] == 0);
+        length += (double)costs[tour[i] * n + tour[(i + 1) % n]];
+        for (int j = 0; j < n; j++) {
+            mean += (double)costs[i * n + j] / (n > 1 ? n * (n - 1) : 1);
+            for (int k = 0; k < n; k++)
+                assert_true(costs[i * n + j] <= costs[i * n + k] + costs[k * n + j] + 2e-5f);
+        }
+    }
+    assert_true(n == 1 || fabs(mean - 1) < 1e-4);
+    if (n <= 9) {
+        onet_tsp t;
+        int32_t best[9];
+        assert_int_equal(onet_tsp_blank(&t, n, false, NULL), ONET_OK);
+        t.asymmetric = 1;
+        for (int i = 0; i < n * n; i++) t.dist[i] = (double)costs[i];
+        assert_int_equal(onet_tsp_solve(&t, ONET_TSP_HELD_KARP, NULL, best, NULL, NULL), ONET_OK);
+        assert_true(length <= onet_tsp_length(&t, best) + 1e-9);
+        onet_tsp_free(&t);
+    }
+    seen->sum += length;
+    seen->count++;
+    return ONET_OK;
+}
+
+static void asymmetric_costs(void **state) {
+    (void)state;
+    int sizes[] = {1, 2, 3, 5, 9, 14, 16, 17, 30};
+    double sums[3];
+    tsp_plan plan = {.size = sizes, .sizes = 9, .seed = 4, .asymmetric = true, .kicks = 2};
+    for (int threads = 1; threads <= 3; threads++) {
+        costs_seen seen = {0};
+        pool *p = pool_new(threads);
+        assert_int_equal(tsp_generate(&plan, 0, 45, p, see_costs, &seen, NULL), ONET_OK);
+        assert_int_equal(seen.count, 45);
+        sums[threads - 1] = seen.sum;
+        pool_free(p);
+    }
+    assert_true(sums[0] == sums[1] && sums[0] == sums[2]); /* in the same order, to the last bit */
+    /* The local search against the dynamic program, which is exact for both names of it. */
+    int n = 15;
+    costs_seen exact = {0}, program = {0}, local = {0};
+    tsp_plan one = {.size = &n, .sizes = 1, .seed = 4, .asymmetric = true, .label = TSP_LABEL_EXACT};
+    assert_int_equal(tsp_generate(&one, 0, 10, NULL, see_costs, &exact, NULL), ONET_OK);
+    one.label = TSP_LABEL_HELD_KARP;
+    assert_int_equal(tsp_generate(&one, 0, 10, NULL, see_costs, &program, NULL), ONET_OK);
+    one.label = TSP_LABEL_LOCAL;
+    assert_int_equal(tsp_generate(&one, 0, 10, NULL, see_costs, &local, NULL), ONET_OK);
+    assert_true(exact.sum == program.sum && local.sum > exact.sum && local.sum < 1.02 * exact.sum);
+    n = ONET_TSP_HELD_KARP_MAX + 1;
+    one.label = TSP_LABEL_EXACT;
+    assert_int_equal(tsp_generate(&one, 0, 1, NULL, see_costs, &exact, NULL), ONET_USAGE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_fill_the_square),
@@ -158,6 +225,7 @@ int main(void) {
         cmocka_unit_test(views_are_the_same_tour),
         cmocka_unit_test(local_search_is_near_the_optimum),
         cmocka_unit_test(large_sizes_are_labelled_by_local_search),
+        cmocka_unit_test(asymmetric_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

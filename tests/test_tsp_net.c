@@ -241,11 +241,104 @@ static void pictures(void **state) {
     rmdir(folder);
 }
 
+/* ---- A net with a relation -------------------------------------------------------------------------- */
+
+/* A tsp_put: costs as relations; with the depot's feature where the sets have a width of 1. */
+static onet_status append_costs(void *sets, int n, const float *costs, const int32_t *tour, onet_error *err) {
+    const float depot[16] = {1};
+    int width = ((onet_sets *)sets)->width;
+    onet_status status = sets_append(sets, (size_t)n, width, depot, tour, err);
+    return status ? status : sets_append_pairs(sets, 1, costs, err);
+}
+
+static onet_tsp_net *related_net(int width, onet_model **trained) {
+    int sizes[] = {4, 5, 6};
+    tsp_plan plan = {.size = sizes, .sizes = 3, .seed = 1, .asymmetric = true};
+    onet_sets *sets;
+    onet_error err = {.text = ""};
+    onet_tsp_net *made = NULL;
+    onet_train_options options;
+    onet_train_defaults(&options, sizeof options);
+    options.settings.hidden = options.settings.encoder_out = options.settings.decoder_out = 8;
+    options.settings.encoder_blocks = options.settings.decoder_blocks = 2;
+    options.epochs = 3;
+    options.threads = 1;
+    assert_int_equal(sets_new(&sets, width, &err), ONET_OK);
+    assert_int_equal(tsp_generate(&plan, 0, 300, NULL, append_costs, sets, &err), ONET_OK);
+    if (onet_train(trained, sets, NULL, &options, &err)) fail_msg("%s", err.text);
+    onet_sets_free(sets);
+    onet_order_options order = {.size = sizeof order, .beam = 5, .threads = 1};
+    if (onet_tsp_net_new(&made, *trained, &order, &err)) fail_msg("%s", err.text);
+    return made;
+}
+
+static void costs_of(onet_tsp *t, int n, size_t index) {
+    tsp_plan plan = {.size = &n, .sizes = 1, .seed = 9, .asymmetric = true};
+    float costs[12 * 12];
+    assert_int_equal(tsp_draw(&plan, index, costs), n);
+    assert_int_equal(onet_tsp_blank(t, n, false, NULL), ONET_OK);
+    t->asymmetric = 1;
+    for (int i = 0; i < n * n; i++) t->dist[i] = (double)costs[i];
+}
+
+static void relations_are_the_costs(void **state) {
+    (void)state;
+    for (int width = 0; width < 2; width++) {
+        onet_model *trained;
+        onet_tsp_net *by_costs = related_net(width, &trained), *points = net;
+        net = by_costs;
+        double shorter = 0;
+        for (size_t i = 0; i < 10; i++) {
+            onet_tsp t;
+            int32_t probable[4][12], shortest[4][12];
+            costs_of(&t, 12, i);
+            tours_of(&t, ONET_TSP_FITTED, 1, probable[0], shortest[0]);
+            assert_int_equal(probable[0][0], 0); /* the depot */
+            assert_int_equal(shortest[0][0], 0);
+            tours_of(&t, ONET_TSP_FITTED, 8, probable[1], shortest[1]);
+            assert_true(onet_tsp_length(&t, shortest[1]) <= onet_tsp_length(&t, shortest[0]));
+            shorter += onet_tsp_length(&t, probable[0]) - onet_tsp_length(&t, shortest[1]);
+            for (int k = 0; k < 144; k++) t.dist[k] *= 4096; /* without rounding: the very same tour */
+            tours_of(&t, ONET_TSP_FITTED, 1, probable[2], shortest[2]);
+            assert_memory_equal(probable[2], probable[0], sizeof probable[0]);
+            /* An instance of both directions alike goes as well. */
+            for (int a = 0; a < 12; a++)
+                for (int b = 0; b < a; b++) t.dist[a * 12 + b] = t.dist[b * 12 + a];
+            t.asymmetric = 0;
+            tours_of(&t, ONET_TSP_AS_IS, 1, probable[3], shortest[3]);
+            onet_tsp_free(&t);
+        }
+        assert_true(shorter > 0);
+        for (int n = 1; n <= 3; n++) { /* fewer cities than views; no cost at all */
+            onet_tsp t;
+            int32_t probable[3], shortest[3];
+            assert_int_equal(onet_tsp_blank(&t, n, false, NULL), ONET_OK);
+            tours_of(&t, ONET_TSP_FITTED, 8, probable, shortest);
+            onet_tsp_free(&t);
+        }
+        net = points;
+        onet_tsp_net_free(by_costs);
+        onet_model_free(trained);
+    }
+    onet_tsp t;
+    onet_error err;
+    int32_t tour[5];
+    onet_tsp_options options = {.size = sizeof options, .net = net};
+    costs_of(&t, 5, 0);
+    assert_int_equal(onet_tsp_solve(&t, ONET_TSP_ORDERNET, &options, tour, NULL, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "depend on the direction"));
+    onet_tsp_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shortest_is_no_longer), cmocka_unit_test(scale_and_place_do_not_matter),
-        cmocka_unit_test(items_are_fitted),      cmocka_unit_test(degenerate_inputs),
-        cmocka_unit_test(gaps_add_up),           cmocka_unit_test(pictures),
+        cmocka_unit_test(shortest_is_no_longer),
+        cmocka_unit_test(scale_and_place_do_not_matter),
+        cmocka_unit_test(items_are_fitted),
+        cmocka_unit_test(degenerate_inputs),
+        cmocka_unit_test(gaps_add_up),
+        cmocka_unit_test(pictures),
+        cmocka_unit_test(relations_are_the_costs),
     };
     return cmocka_run_group_tests(tests, train_net, free_net);
 }

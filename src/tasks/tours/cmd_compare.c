@@ -20,7 +20,7 @@ typedef struct compare_values {
     const char *methods;
     double seconds;
     const char *draw, *title, *name_column;
-    int geo;
+    int geo, matrix;
     onet_read_options read;
     tour_net_values net;
 } compare_values;
@@ -37,7 +37,8 @@ typedef struct comparison {
     onet_tsp_method method[MOST_METHODS];
     int methods;
     onet_tsp_options effort;
-    int rows; /* instances kept for the picture */
+    bool related; /* the net sees distances, not points */
+    int rows;     /* instances kept for the picture */
     onet_tsp t[MOST_ROWS];
     int32_t *tour[MOST_ROWS * MOST_METHODS];
     char **names[MOST_ROWS]; /* of the cities of each; NULL: they have none */
@@ -71,7 +72,7 @@ static void describe(const comparison *c, const onet_tsp *t, int m, const onet_t
                      tour_panel *panel) {
     char over[32] = "";
     double more = first > 0 ? 100 * (proof->length / first - 1) : 0;
-    if (m) snprintf(over, sizeof over, "%+.2f%%", more > -0.005 && more < 0.005 ? 0.0 : more);
+    if (m && first > 0) snprintf(over, sizeof over, "%+.2f%%", more > -0.005 && more < 0.005 ? 0.0 : more);
     if (proof->proven) snprintf(over, sizeof over, "optimal");
     printf("  %*.*f %8s", 11, t->whole ? 0 : 4, proof->length, over);
     const char *name = t->name[0] ? t->name : "instance";
@@ -98,6 +99,12 @@ static void free_names(char **names) {
     free(names);
 }
 
+/* The net needs points, or a relation; Christofides' method one distance for both directions. */
+static bool applies(const comparison *c, onet_tsp_method method, const onet_tsp *t) {
+    if (method == ONET_TSP_ORDERNET) return c->related || (t->xy && !t->asymmetric);
+    return method != ONET_TSP_CHRISTOFIDES || !t->asymmetric;
+}
+
 /* Keeps the instance when there is room and it can be drawn. */
 static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, onet_error *err) {
     onet_status status = copy_names(&c->names[c->rows], names, t->n, err);
@@ -110,8 +117,8 @@ static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, o
     printf("%-*s %6d", NAME_WIDTH, shown_text(cell, sizeof cell, name, strlen(name)), t->n);
     for (int m = 0; m < c->methods && !status; m++) {
         onet_tsp_proof proof;
-        if (c->method[m] == ONET_TSP_ORDERNET && !t->xy) {
-            printf("  %11s %8s", "-", ""); /* the net needs coordinates */
+        if (!applies(c, c->method[m], t)) {
+            printf("  %11s %8s", "-", "");
             continue;
         }
         tour[m] = array_new((size_t)t->n, sizeof **tour);
@@ -160,7 +167,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     comparison *c = array_new(1, sizeof *c);
     if (!c) return fail_memory(err, "the comparison");
     onet_model *model = NULL;
-    tsp_reading how = {.read = &v->read, .geo = v->geo, .name_column = v->name_column};
+    tsp_reading how = {.read = &v->read, .geo = v->geo, .matrix = v->matrix, .name_column = v->name_column};
     c->effort = tour_net_effort(&v->net);
     c->effort.seconds = v->seconds;
     c->effort.seed = 1;
@@ -169,6 +176,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     for (int m = 0; m < c->methods && !status && !model; m++)
         if (c->method[m] == ONET_TSP_ORDERNET) status = tour_net_open(&v->net, &model, &c->effort.net, err);
+    c->related = model && onet_model_settings(model)->relations;
     if (!status) print_head(c);
     for (int i = 0; i < count && !status; i++) status = compare_file(c, operands[i], &how, err);
     if (!status && v->draw) {
@@ -198,7 +206,7 @@ static const option options[] = {
                    "method's tour does not have in another colour: a .svg or .png file, or both where the "
                    "name has neither ending."),
     OPTION(STRING, "title", AT(title), .argument = "TEXT", .help = "Title of the picture."),
-    OPTIONS_CITIES(AT(geo), AT(name_column)),
+    OPTIONS_CITIES(AT(geo), AT(matrix), AT(name_column)),
     OPTIONS_TOURING(AT(net), AT(read)),
     {0},
 };
@@ -210,8 +218,9 @@ const command cmd_tsp_compare = {
     .least = 1,
     .most = -1,
     .about =
-        "Finds tours with several methods through the instances of TSPLIB files and of files of sets, prints "
-        "their lengths and how much longer they are than the first method's, and draws them side by side.",
+        "Finds tours with several methods through the instances of TSPLIB files, tables of costs and files "
+        "of sets, prints their lengths and how much longer they are than the first method's, and draws them "
+        "side by side.",
     .examples = "ordernet tsp compare --methods exact,christofides,ordernet --draw tours berlin52.tsp",
     .options = options,
     .size = sizeof(compare_values),

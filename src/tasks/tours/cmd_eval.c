@@ -330,7 +330,11 @@ static onet_status measure_file(const evaluate_values *v, const char *path, gap_
     tsp_file file;
     onet_status status = tsp_load(&file, path, &(tsp_reading){.read = &v->read, .name_column = ""}, err);
     if (status) return status;
-    if (!file.cities.order) status = fail(err, ONET_BAD, "%s: expected points x, y with an order", path);
+    if (file.costs)
+        status =
+            fail(err, ONET_BAD, "%s: its sets have costs from city to city; points x, y are measured", path);
+    else if (!file.cities.order)
+        status = fail(err, ONET_BAD, "%s: expected points x, y with an order", path);
     table own = {0};
     if (!status) status = list_sizes(&file.cities, &own, err);
     setting->cities = &file.cities;

@@ -30,7 +30,7 @@ typedef struct solve_values {
     const char *out, *route, *draw, *name_column;
     onet_read_options read;
     tour_net_values net;
-    int geo, improve, quiet;
+    int geo, matrix, improve, quiet;
 } solve_values;
 
 static void defaults(void *values) {
@@ -110,7 +110,7 @@ static void print_answer(const solve_values *v, const route *r) {
                100 * (1 - proof->bound / proof->length));
     printf("\n");
     if (v->out || v->route) return;
-    for (int i = 0; i < t->n; i++) printf("%s%d", i ? " " : "", r->tour[i] + !r->file->sets);
+    for (int i = 0; i < t->n; i++) printf("%s%d", i ? " " : "", r->tour[i] + tsp_first_number(r->file));
     printf("\n");
     if (r->file->names || r->file->geo) print_stops(r);
 }
@@ -254,6 +254,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     effort.improve = v->improve;
     tsp_reading how = {.read = &v->read,
                        .geo = v->geo,
+                       .matrix = v->matrix,
                        .name_column = v->name_column,
                        .keep = v->out,
                        .note = v->quiet ? NULL : note};
@@ -294,7 +295,7 @@ static const option options[] = {
            .help = "Draw the first tours, 12 at most: a .svg or .png file, or both where the name has "
                    "neither ending."),
     OPTION_QUIET(AT(quiet)),
-    OPTIONS_CITIES(AT(geo), AT(name_column)),
+    OPTIONS_CITIES(AT(geo), AT(matrix), AT(name_column)),
     OPTIONS_TOURING(AT(net), AT(read)),
     {0},
 };
@@ -306,12 +307,21 @@ const command cmd_tsp_solve = {
     .least = 1,
     .most = 1,
     .about =
-        "Reads a TSPLIB file (EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT), or sets of points in any format "
+        "Reads a TSPLIB file (EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT; TYPE TSP and ATSP), a table of costs "
+        "(--matrix), or sets of points or with a relation in any format "
         "that 'ordernet order' reads, and prints for each instance its length and the tour. Distances "
         "are Euclidean in double precision, or rounded as the TSPLIB file asks. A TSPLIB tour is "
         "printed in the file's node numbers, from 1; others in places in the set, from 0, and below, where "
         "the cities have names or --geo is given, stop by stop with the distances. A tour starts at the city "
-        "with the smallest x+y and runs counter-clockwise.\n\nA CSV file without a set column is one list of "
+        "with the smallest x+y and runs counter-clockwise; without coordinates it starts at the first "
+        "city.\n\n--matrix: each row has the costs from a city to all others, separated by commas, "
+        "semicolons "
+        "or tabs. The first row, the first column or both may have the names. Where a cost differs from that "
+        "of the way back, exact is a dynamic program up to 20 cities, and beyond says how far from a bound "
+        "its tour is; 2opt exchanges paths and turns none, from several starts; christofides is not "
+        "possible; ordernet needs a --model that was trained on costs as its one relation ('ordernet tsp "
+        "generate --asymmetric'), and sees them scaled to the mean of its training data.\n\nA CSV file "
+        "without a set column is one list of "
         "cities. Columns are found by these names, upper or lower case: x and y, lon (lng, long, longitude) "
         "and lat (latitude), name (city, label, place). Others may hold anything. --features names other "
         "columns.\n\nFor the net, cities of any "
@@ -322,6 +332,7 @@ const command cmd_tsp_solve = {
         "thousand kilometres; for cities all over the Earth the net's tours are poor, and --method exact or "
         "2opt, which see the distances alone, are not.",
     .examples = "ordernet tsp solve --method exact berlin52.tsp\n"
+                "ordernet tsp solve --matrix travel-times.csv\n"
                 "ordernet tsp solve --geo --method ordernet --improve --draw tour.png capitals.csv\n"
                 "ordernet tsp generate --n 50 --per-size 8 | ordernet tsp solve --method ordernet "
                 "--symmetries 8 --draw tours -",

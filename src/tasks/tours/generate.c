@@ -20,17 +20,44 @@ static int size_of(const tsp_plan *plan, size_t index) {
     return plan->size[index % (size_t)plan->sizes];
 }
 
+/* Costs [n, n]. False if memory ran out. */
+static bool draw_costs(rng *r, int n, float *costs) {
+    double *c = array_new((size_t)n * (size_t)n, sizeof *c), sum = 0;
+    if (!c) return false;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) c[i * n + j] = i == j ? 0 : rng_uniform(r);
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) c[i * n + j] = fmin(c[i * n + j], c[i * n + k] + c[k * n + j]);
+    for (int i = 0; i < n * n; i++) sum += c[i];
+    double scale = sum > 0 ? (double)n * (n - 1) / sum : 1;
+    for (int i = 0; i < n * n; i++) costs[i] = (float)(round(c[i] * scale * 1e5) / 1e5);
+    free(c);
+    return true;
+}
+
+/* An instance from costs [n, n]. */
+static onet_status from_costs(onet_tsp *t, int n, const float *costs) {
+    onet_status status = onet_tsp_blank(t, n, false, NULL);
+    if (status) return status;
+    t->asymmetric = 1;
+    for (int i = 0; i < n * n; i++) t->dist[i] = costs[i];
+    return ONET_OK;
+}
+
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
     int n = size_of(plan, index);
     rng r;
     rng_seed(&r, plan->seed, index);
+    if (plan->asymmetric) return draw_costs(&r, n, xy) ? n : 0;
     return tsp_shape_draw(plan->shape, &r, n, xy) ? n : 0;
 }
 
 const onet_choice *tsp_labels(void) {
     static const onet_choice list[] = {
-        {"auto", "exact up to 50 cities, 12 of shapes other than uniform, and local beyond", TSP_LABEL_AUTO},
-        {"exact", "branch and bound", TSP_LABEL_EXACT},
+        {"auto", "exact up to 50 cities, 12 of shapes other than uniform, 16 asymmetric, and local beyond",
+         TSP_LABEL_AUTO},
+        {"exact", "branch and bound; asymmetric: held-karp", TSP_LABEL_EXACT},
         {"held-karp", "the dynamic program, up to 20 cities, slow", TSP_LABEL_HELD_KARP},
         {"local", "local search with --kicks, without proof", TSP_LABEL_LOCAL},
         {0},
@@ -43,7 +70,9 @@ static onet_status label(const onet_tsp *t, const tsp_plan *plan, int32_t *tour)
                                               [TSP_LABEL_HELD_KARP] = ONET_TSP_HELD_KARP,
                                               [TSP_LABEL_LOCAL] = ONET_TSP_TWO_OPT};
     tsp_label by = plan->label;
-    int provable = plan->shape == TSP_SHAPE_UNIFORM ? TSP_EXACT_UNIFORM : TSP_EXACT_OTHER;
+    int provable = plan->asymmetric                   ? TSP_EXACT_ASYMMETRIC
+                   : plan->shape == TSP_SHAPE_UNIFORM ? TSP_EXACT_UNIFORM
+                                                      : TSP_EXACT_OTHER;
     if (by == TSP_LABEL_AUTO) by = t->n <= provable ? TSP_LABEL_EXACT : TSP_LABEL_LOCAL;
     onet_tsp_options options;
     onet_tsp_defaults(&options, sizeof options);
@@ -57,7 +86,7 @@ static onet_status label(const onet_tsp *t, const tsp_plan *plan, int32_t *tour)
  * that one thread takes and another frees makes them wait for each other. */
 typedef struct solved {
     bool done;
-    float *xy;     /* [block, most, 2] */
+    float *xy;     /* [block, values] */
     int32_t *tour; /* [block, most] */
     onet_status status;
 } solved;
@@ -68,6 +97,7 @@ typedef struct job {
     const tsp_plan *plan;
     size_t first, count, slots;
     size_t most, block; /* cities of the largest instance; instances per block */
+    size_t values;      /* numbers of the largest instance: coordinates or costs */
     solved *ring;       /* [slots] */
     tsp_put *put;
     void *context;
@@ -86,7 +116,9 @@ static size_t block_end(const job *j, size_t block) {
 static onet_status solve(const job *j, size_t index, float *xy, int32_t *tour) {
     onet_tsp t = {0};
     int n = tsp_draw(j->plan, index, xy);
-    onet_status status = n ? tsp_floats(&t, n, xy, NULL) : ONET_MEMORY;
+    onet_status status = !n                    ? ONET_MEMORY
+                         : j->plan->asymmetric ? from_costs(&t, n, xy)
+                                               : tsp_floats(&t, n, xy, NULL);
     if (!status) status = label(&t, j->plan, tour);
     onet_tsp_free(&t);
     return status;
@@ -94,11 +126,11 @@ static onet_status solve(const job *j, size_t index, float *xy, int32_t *tour) {
 
 static void solve_block(const job *j, size_t block, solved *s) {
     size_t from = block * j->block, end = block_end(j, block);
-    if (!s->xy) s->xy = array_new(j->block * j->most * 2, sizeof *s->xy);
+    if (!s->xy) s->xy = array_new(j->block * j->values, sizeof *s->xy);
     if (!s->tour) s->tour = array_new(j->block * j->most, sizeof *s->tour);
     s->status = s->xy && s->tour ? ONET_OK : ONET_MEMORY;
     for (size_t i = from; i < end && !s->status; i++)
-        s->status = solve(j, j->first + i, s->xy + (i - from) * j->most * 2, s->tour + (i - from) * j->most);
+        s->status = solve(j, j->first + i, s->xy + (i - from) * j->values, s->tour + (i - from) * j->most);
 }
 
 /* Puts an instance under each symmetry. A tour keeps its edges, but not its start and direction, which follow
@@ -133,7 +165,7 @@ static onet_status write_block(const job *j, size_t block, const solved *s, onet
         else if (s->status)
             status = fail_memory(err, "solving an instance");
         else
-            status = put_views(j, size_of(j->plan, j->first + i), s->xy + (i - from) * j->most * 2,
+            status = put_views(j, size_of(j->plan, j->first + i), s->xy + (i - from) * j->values,
                                s->tour + (i - from) * j->most, err);
     }
     return status;
@@ -182,9 +214,11 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
         if (plan->size[i] < 1 || plan->size[i] > ONET_TSP_MAX_CITIES)
             return fail(err, ONET_USAGE, "%d cities; an instance has 1 to %d", plan->size[i],
                         ONET_TSP_MAX_CITIES);
-        if (plan->label == TSP_LABEL_HELD_KARP && plan->size[i] > ONET_TSP_HELD_KARP_MAX)
-            return fail(err, ONET_USAGE, "%d cities are too many for held-karp (at most %d); use exact",
-                        plan->size[i], ONET_TSP_HELD_KARP_MAX);
+        bool program =
+            plan->label == TSP_LABEL_HELD_KARP || (plan->asymmetric && plan->label == TSP_LABEL_EXACT);
+        if (program && plan->size[i] > ONET_TSP_HELD_KARP_MAX)
+            return fail(err, ONET_USAGE, "%d cities are too many for held-karp (at most %d); use %s",
+                        plan->size[i], ONET_TSP_HELD_KARP_MAX, plan->asymmetric ? "local" : "exact");
     }
     if (count > INT32_MAX) return fail(err, ONET_USAGE, "too many instances at once");
     job j = {.plan = plan,
@@ -196,6 +230,7 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
              .moved = PTHREAD_COND_INITIALIZER};
     for (int i = 0; i < plan->sizes; i++)
         if ((size_t)plan->size[i] > j.most) j.most = (size_t)plan->size[i];
+    j.values = plan->asymmetric ? j.most * j.most : 2 * j.most;
     j.block = j.most <= SMALL ? BLOCK : 1;
     j.slots = (size_t)pool_threads(threads) * (AHEAD / j.block);
     j.ring = array_new(j.slots, sizeof *j.ring);

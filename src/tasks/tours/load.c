@@ -7,7 +7,9 @@
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/number.h"
+#include "tasks/tours/matrix.h"
 #include "tasks/tours/tsplib.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +262,30 @@ static onet_status append(loading *l, onet_record *r, onet_error *err) {
     }
     if (!status) status = tsp_cities_add(&l->file->cities, (int)n, points, onet_record_order(r), err);
     free(points);
-    return status ? status : l->key ? take_names(l, r, err) : ONET_OK;
+    return status;
+}
+
+/* The costs, and cities without points. */
+static onet_status append_costs(loading *l, const onet_record *r, onet_error *err) {
+    tsp_file *file = l->file;
+    int n = onet_record_size(r);
+    onet_status status = file->costs ? ONET_OK : onet_sets_new(&file->costs, 0, err);
+    if (!status) status = onet_sets_append_record(file->costs, r, NULL, 0, err);
+    if (status) return status;
+    const onet_pairs *pairs = file->costs->pairs;
+    size_t first = file->costs->start[file->costs->count - 1];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float cost = pairs->value[pairs->row[first + (size_t)i] + (size_t)j];
+            if (i != j && !(cost >= 0))
+                return fail(err, ONET_BAD, "%s:%ld: the cost from item %d to %d is %g; costs are 0 or more",
+                            onet_reader_name(file->in), onet_record_line(r), i, j, (double)cost);
+        }
+    double *points = array_new(2 * (size_t)n, sizeof *points);
+    if (!points) return fail_memory(err, "the cities");
+    status = tsp_cities_add(&file->cities, n, points, onet_record_order(r), err);
+    free(points);
+    return status;
 }
 
 /* A table that begins with a city: its numbers became the names of columns. */
@@ -276,9 +301,35 @@ static bool lacks_header(const onet_record *r) {
     return false;
 }
 
+/* One relation is the cost from city to city. */
+static onet_status check_costs(const loading *l, const onet_record *r, onet_error *err) {
+    const char *name = onet_reader_name(l->file->in);
+    long line = onet_record_line(r);
+    int relations = onet_record_relations(r), width = onet_record_width(r);
+    if (l->file->cities.count && !l->file->costs)
+        return fail(err, ONET_BAD, "%s:%ld: the set has relations, and those before it have none", name,
+                    line);
+    if (relations != 1)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: two items have %d relations; for a tour give one, the cost from city to city",
+                    name, line, relations);
+    if (width > 1 && !l->how->matrix)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the items have %d features and a relation; --matrix takes the relation as the "
+                    "cost from city to city, or leave one of them out",
+                    name, line, width);
+    if (l->how->geo)
+        return fail(err, ONET_USAGE, "%s has costs from city to city; --geo is for lists of places", name);
+    return ONET_OK;
+}
+
 static onet_status check_points(loading *l, const onet_record *r, onet_error *err) {
     const char *name = onet_reader_name(l->file->in);
     long line = onet_record_line(r);
+    if (l->file->costs || l->how->matrix)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the set has no relations (`pairs`), the costs from city to city%s", name, line,
+                    l->file->costs ? ", and those before it have" : "");
     if (lacks_header(r))
         return fail(err, ONET_BAD,
                     "%s:1: the first line has numbers where the names of the columns belong; put a header "
@@ -288,9 +339,6 @@ static onet_status check_points(loading *l, const onet_record *r, onet_error *er
         return fail_field(err, ONET_BAD, "onet_read_options.features",
                           "%s:%ld: its items are not points x, y of the plane; name the two columns", name,
                           line);
-    if (onet_record_placed(r) < onet_record_size(r))
-        return fail(err, ONET_BAD, "%s:%ld: a tour visits every city; leave the context items out", name,
-                    line);
     return ONET_OK;
 }
 
@@ -308,10 +356,15 @@ static void note_degrees(const loading *l, const onet_record *r) {
 static onet_status next_set(loading *l, onet_record *r, int *end, onet_error *err) {
     onet_status status = onet_reader_next(l->file->in, r, end, err);
     if (status || *end) return status;
-    status = check_points(l, r, err);
+    bool costs = onet_record_relations(r) > 0;
+    status = costs ? check_costs(l, r, err) : check_points(l, r, err);
+    if (!status && onet_record_placed(r) < onet_record_size(r))
+        status = fail(err, ONET_BAD, "%s:%ld: a tour visits every city; leave the context items out",
+                      onet_reader_name(l->file->in), onet_record_line(r));
     if (!status && !l->file->cities.count && !l->key) status = find_names(l, r, err);
-    if (!status && !l->file->cities.count) note_degrees(l, r);
-    return status ? status : append(l, r, err);
+    if (!status && !l->file->cities.count && !costs) note_degrees(l, r);
+    if (!status) status = costs ? append_costs(l, r, err) : append(l, r, err);
+    return status || !l->key ? status : take_names(l, r, err);
 }
 
 static onet_status read_records(loading *l, onet_error *err) {
@@ -349,11 +402,15 @@ static void choose_columns(const header *h, loading *l, onet_read_options *own, 
     if (!own->features) own->features = features;
 }
 
-/* What a list of cities is called: as its file, without folder and ending. */
+/* A file's name without folder and ending; "" for standard input. */
+static void name_of(const char *path, char name[64]) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    snprintf(name, 64, "%.*s", strcmp(path, "-") ? (int)strcspn(base, ".") : 0, base);
+}
+
+/* A list of cities is called as its file. */
 static void name_list(tsp_file *file, const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    if (file->count != 1 || !file->records || !is_table(file->records[0]) || !strcmp(path, "-")) return;
-    snprintf(file->list, sizeof file->list, "%.*s", (int)strcspn(name, "."), name);
+    if (file->count == 1 && file->records && is_table(file->records[0])) name_of(path, file->list);
 }
 
 /* Standard input was read from already and cannot be opened again. */
@@ -380,11 +437,49 @@ static onet_status read_sets(tsp_file *file, const char *path, input *in, const 
     return status;
 }
 
+static void drop_names(tsp_file *file) {
+    for (size_t i = 0; i < file->named; i++) free(file->names[i]);
+    free(file->names);
+    file->names = NULL;
+    file->named = 0;
+}
+
+/* Whether a file that is to have costs is one table of them, rather than sets. */
+static onet_status holds_table(input *in, const char *path, const tsp_reading *how, bool *is,
+                               onet_error *err) {
+    const char *data;
+    size_t size;
+    onet_format format = how->read ? how->read->format : ONET_FORMAT_AUTO;
+    if (!format && onet_format_of_path(path, &format, NULL)) format = ONET_FORMAT_AUTO;
+    *is = format != ONET_FORMAT_JSONL && format != ONET_FORMAT_NPZ && format != ONET_FORMAT_SAFETENSORS;
+    onet_status status = input_peek(in, 64, &data, &size, err);
+    if (!status && size && (*data == '{' || *data == '[')) *is = false;
+    return status;
+}
+
+static onet_status read_table(tsp_file *file, const char *path, input *in, const tsp_reading *how,
+                              onet_error *err) {
+    char **called = NULL;
+    if (how->name_column && *how->name_column)
+        return fail(err, ONET_USAGE,
+                    "--name-column is for lists of cities; a table of costs has names in its first row and "
+                    "column");
+    onet_status status =
+        matrix_read(&file->one, &called, in, how->read ? how->read->delimiter : 0, how->note, err);
+    if (status) return status;
+    file->table = true;
+    file->named = called ? (size_t)file->one.n : 0;
+    file->names = called;
+    if (how->name_column) drop_names(file);
+    name_of(path, file->one.name);
+    return ONET_OK;
+}
+
 onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, onet_error *err) {
     static const tsp_reading none = {0};
     *file = (tsp_file){.count = 1};
     input *in;
-    bool tsplib;
+    bool tsplib, table = false;
     onet_status status = input_open(&in, path, err);
     if (status) return status;
     if (!how) how = &none;
@@ -396,7 +491,11 @@ onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, o
                  "of cities",
                  path);
     if (!status && tsplib) status = tsplib_read(&file->one, in, err);
-    if (!status && !tsplib) status = read_sets(file, path, in, how, err);
+    if (!status && !tsplib && how->matrix) status = holds_table(in, path, how, &table, err);
+    if (!status && table && how->geo)
+        status = fail(err, ONET_USAGE, "%s has costs from city to city; --geo is for lists of places", path);
+    if (!status && table) status = read_table(file, path, in, how, err);
+    if (!status && !tsplib && !table) status = read_sets(file, path, in, how, err);
     input_close(in);
     if (status) tsp_unload(file);
     return status;
@@ -404,11 +503,11 @@ onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, o
 
 void tsp_unload(tsp_file *file) {
     onet_tsp_free(&file->one);
-    for (size_t i = 0; i < file->named; i++) free(file->names[i]);
-    free(file->names);
+    drop_names(file);
     for (size_t i = 0; i < file->kept; i++) onet_record_free(file->records[i]);
     free(file->records);
     onet_reader_close(file->in);
+    onet_sets_free(file->costs);
     tsp_cities_free(&file->cities);
     *file = (tsp_file){0};
 }
@@ -421,6 +520,24 @@ static onet_status copy(const onet_tsp *from, onet_tsp *t, onet_error *err) {
     if (t->xy) memcpy(t->xy, from->xy, 2 * n * sizeof *t->xy);
     memcpy(t->name, from->name, sizeof t->name);
     t->whole = from->whole;
+    t->asymmetric = from->asymmetric;
+    return ONET_OK;
+}
+
+/* An instance from the costs of set i. */
+static onet_status from_costs(const onet_sets *sets, size_t i, onet_tsp *t, onet_error *err) {
+    size_t first = sets->start[i], n = onet_sets_size(sets, i);
+    onet_status status = onet_tsp_blank(t, (int)n, false, err);
+    if (status) return status;
+    t->whole = 1;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) {
+            double cost = sets->pairs->value[sets->pairs->row[first + a] + b];
+            if (a == b) continue;
+            t->dist[a * n + b] = cost;
+            if (cost != floor(cost)) t->whole = 0;
+            if (b < a && cost != t->dist[b * n + a]) t->asymmetric = 1;
+        }
     return ONET_OK;
 }
 
@@ -432,7 +549,9 @@ onet_status tsp_instance_make(const tsp_file *file, size_t i, onet_tsp *t, onet_
         return fail(err, ONET_BAD, "set %zu has %d cities; an instance has at most %d", i + 1, n,
                     ONET_TSP_MAX_CITIES);
     const double *points = tsp_points(file, i);
-    onet_status status = file->geo ? geo_instance(t, n, points, err) : onet_tsp_points(t, n, points, err);
+    onet_status status = file->costs ? from_costs(file->costs, i, t, err)
+                         : file->geo ? geo_instance(t, n, points, err)
+                                     : onet_tsp_points(t, n, points, err);
     if (!status && file->list[0])
         memcpy(t->name, file->list, sizeof t->name);
     else if (!status)
@@ -441,5 +560,5 @@ onet_status tsp_instance_make(const tsp_file *file, size_t i, onet_tsp *t, onet_
 }
 
 char *const *tsp_names(const tsp_file *file, size_t i) {
-    return file->names ? file->names + file->cities.start[i] : NULL;
+    return file->names && file->sets ? file->names + file->cities.start[i] : file->names;
 }

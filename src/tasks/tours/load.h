@@ -1,5 +1,5 @@
-/* Loads travelling-salesman instances: one from a TSPLIB file (the standard benchmark format), or one per set
- * from a file of sets. */
+/* Loads travelling-salesman instances: one from a TSPLIB file (the standard benchmark format) or a table of
+ * costs, or one per set from a file of sets. */
 #ifndef TOURS_LOAD_H
 #define TOURS_LOAD_H
 
@@ -14,6 +14,7 @@ typedef struct tsp_reading {
     bool geo;                      /* the points are longitude and latitude */
     const char *name_column; /* column with the cities' names; "": none; NULL: one of the common names */
     bool keep;               /* every set is to be written back */
+    bool matrix;             /* the file is a table of costs, or of sets with a relation: the cost */
     /* Called for what looks odd but may be intended, with file and line; NULL: not reported. */
     void (*note)(const char *text);
 } tsp_reading;
@@ -42,12 +43,15 @@ static inline int tsp_cities_size(const tsp_cities *cities, size_t i) {
 
 typedef struct tsp_file {
     size_t count;
-    onet_tsp one; /* of a TSPLIB file */
-    bool sets;    /* it is no TSPLIB file: */
+    onet_tsp one; /* of a TSPLIB file or a table of costs */
+    bool table;   /* it is a table of costs */
+    bool sets;    /* it is neither: */
     tsp_cities cities;
-    bool geo;      /* the points are longitude and latitude, the distances kilometres */
-    char list[64]; /* the name of a table that is one list of cities; "" for other files */
-    char **names;  /* [cities of all sets]: what they are called, each NULL where it is not; NULL: none is */
+    onet_sets *costs; /* where the sets have a relation, the cost: they have no points, and cities.xy is 0 */
+    bool geo;         /* the points are longitude and latitude, the distances kilometres */
+    char list[64];    /* the name of a table that is one list of cities; "" for other files */
+    char **
+        names; /* [cities of all instances]: what they are called, each NULL where it is not; NULL: none is */
     /* The sets as they were read, where they were to be kept or have text of their own: CSV, and sets with
      * names. */
     onet_reader *in;
@@ -56,16 +60,25 @@ typedef struct tsp_file {
 } tsp_file;
 
 /* A CSV file without the set column is one set; of more than two columns of numbers those called x and y, or
- * longitude and latitude, are taken. ONET_BAD for items that are not pairs of numbers, or no places on the
- * Earth. */
+ * longitude and latitude, are taken. Sets with one relation and at most one feature, which may mark the
+ * depot, are instances with these costs. ONET_BAD for items that are neither those nor pairs of numbers, or
+ * no places on the Earth. */
 onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, onet_error *err);
 void tsp_unload(tsp_file *file);
 
 /* Makes instance i, which the caller frees. Distances take n^2 memory, so make one at a time. */
 onet_status tsp_instance_make(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err);
-/* Its cities [n, 2] as they were read: points of the plane, or longitude and latitude; NULL for TSPLIB. */
+static inline bool tsp_has_points(const tsp_file *file) {
+    return file->sets && !file->costs;
+}
+/* Its cities [n, 2] as they were read: points of the plane, or longitude and latitude; NULL for TSPLIB and
+ * costs. */
 static inline const double *tsp_points(const tsp_file *file, size_t i) {
-    return file->sets ? file->cities.xy + 2 * file->cities.start[i] : NULL;
+    return tsp_has_points(file) ? file->cities.xy + 2 * file->cities.start[i] : NULL;
+}
+/* The number of its first city: TSPLIB counts nodes from 1, all else from 0. */
+static inline int tsp_first_number(const tsp_file *file) {
+    return !file->sets && !file->table;
 }
 /* The names of its cities, [n]; NULL: they have none. */
 char *const *tsp_names(const tsp_file *file, size_t i);

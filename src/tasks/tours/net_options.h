@@ -43,19 +43,25 @@ const onet_choice *tour_symmetries(void);
          .argument = "N",                                                                                    \
          .choices = tour_symmetries,                                                                         \
          .field = (at) + offsetof(tour_net_values, symmetries),                                              \
-         .help = "8 shows the net the cities under the square's 8 symmetries too and keeps the shortest "    \
-                 "tour of all beams."},                                                                      \
+         .help = "8 shows the net the cities under the square's 8 symmetries too, or a net of costs up to "  \
+                 "8 cities to begin at, and keeps the shortest tour of all beams."},                         \
     {                                                                                                        \
         .name = "shortest", .kind = OPTION_FLAG, .field = (at) + offsetof(tour_net_values, shortest),        \
         .help = "Keep the shortest tour of the beam rather than the most probable one."                      \
     }
 
-/* How cities are read: an int and a string. */
-#define OPTIONS_CITIES(geo_at, name_at)                                                                      \
-    {.name = "geo",                                                                                          \
+/* How cities are read: two ints and a string. */
+#define OPTIONS_CITIES(geo_at, matrix_at, name_at)                                                           \
+    {.name = "matrix",                                                                                       \
      .kind = OPTION_FLAG,                                                                                    \
-     .field = (geo_at),                                                                                      \
-     .help = "The cities are places on the Earth, in degrees: columns lon, lng, long or longitude and lat "  \
+     .field = (matrix_at),                                                                                   \
+     .help = "The file is a table of costs from city to city, such as travel times, or has sets with a "     \
+             "relation, the cost (docs/relations.md)."},                                                     \
+        {.name = "geo",                                                                                      \
+         .kind = OPTION_FLAG,                                                                                \
+         .field = (geo_at),                                                                                  \
+         .help =                                                                                             \
+             "The cities are places on the Earth, in degrees: columns lon, lng, long or longitude and lat "  \
              "or latitude, else x and y, else two in the order longitude, latitude. Distances are "          \
              "kilometres along great circles."},                                                             \
     {                                                                                                        \

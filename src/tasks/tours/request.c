@@ -75,7 +75,9 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
         int end = 0;
         status = set_source_next(source, record, &end, err);
         if (status || end) break;
-        if (onet_record_width(record) != 2)
+        if (onet_record_relations(record))
+            status = fail(err, ONET_BAD, "request: its sets have relations; tours here are of points x, y");
+        else if (onet_record_width(record) != 2)
             status = fail(err, ONET_BAD, "request: its items are not points x, y of the plane");
         cells += cost(&r->job, onet_record_size(record));
         if (onet_record_size(record) > most) most = onet_record_size(record);

@@ -43,9 +43,9 @@ static void put_points(output *out, const double *at) {
 void route_begin(output *out, const char *path, const tsp_file *file) {
     if (is_json(path)) return;
     output_printf(out, "set,stop,city,%s%s%s\n", file->names ? "name," : "",
-                  !file->sets ? ""
-                  : file->geo ? "lon,lat,"
-                              : "x,y,",
+                  !tsp_has_points(file) ? ""
+                  : file->geo           ? "lon,lat,"
+                                        : "x,y,",
                   file->geo ? "leg_km,total_km" : "leg,total");
 }
 
@@ -56,7 +56,7 @@ static onet_status put_rows(output *out, const route *r, onet_error *err) {
     for (int stop = 0; stop < route_stops(r); stop++) {
         int city = route_stop(r, stop, &leg, &total);
         put_field(out, r->t->name);
-        output_printf(out, "%d,%d,", stop, city + !r->file->sets);
+        output_printf(out, "%d,%d,", stop, city + tsp_first_number(r->file));
         if (names) put_field(out, names[city] ? names[city] : "");
         if (at) put_points(out, at + 2 * city);
         output_printf(out, "%.9g,%.9g\n", leg, total);
@@ -78,7 +78,7 @@ static json_t *json_stop(const route *r, int city, double leg, double total) {
     char *const *names = tsp_names(r->file, r->instance);
     const double *at = tsp_points(r->file, r->instance);
     bool geo = r->file->geo;
-    json_t *stop = json_pack("{s:i}", "city", city + !r->file->sets);
+    json_t *stop = json_pack("{s:i}", "city", city + tsp_first_number(r->file));
     if (names && names[city]) json_object_set_new(stop, "name", json_string(names[city]));
     if (at) {
         json_object_set_new(stop, geo ? "lon" : "x", json_real(at[2 * city]));
