@@ -6,8 +6,8 @@
 `tsp generate --asymmetric` makes the data: costs drawn at random and closed under shortest paths, one relation, and one feature
 that marks the depot, where every tour begins. The network learns from exact tours of 5 to 14 cities, SETS of each size, and is
 measured on others of 8, 12, 14 and 20: how much longer its tours are than the proven optimum (dynamic programming, also at 20),
-with a beam of 5 and with the shortest tour of 8 beams that begin at different cities, beside nearest neighbour, farthest
-insertion and local search."""
+the most probable and the shortest tour of a beam of 5, and the shortest of 8 beams that begin at different cities, beside
+nearest neighbour, farthest insertion and local search."""
 
 import re
 import subprocess
@@ -18,6 +18,7 @@ ORDERNET = str(Path(__file__).resolve().parents[2] / "ordernet")
 TESTS = {8: 500, 12: 500, 14: 500, 20: 200}  # cities: instances
 METHODS = {
     "beam 5": ["ordernet"],
+    "shortest of 5": ["ordernet", "--shortest"],
     "8 beams": ["ordernet", "--symmetries", "8"],
     "nearest": ["nearest"],
     "farthest": ["farthest"],
