@@ -82,7 +82,7 @@ CHECKS    += check-docs
 check-docs: ordernet
 	@sh tests/docs.sh $(wildcard README.md docs/*.md)
 	@mkdir -p $(B)/data && sh examples/data/make.sh $(B)/data
-	@for f in $(B)/data/*.jsonl; do cmp $$f examples/data/$$(basename $$f) || exit 1; done
+	@for f in $(B)/data/*.jsonl $(B)/data/town.csv; do cmp $$f examples/data/$$(basename $$f) || exit 1; done
 	@echo "1 passed, 0 failed"
 
 .PHONY: check-docs
