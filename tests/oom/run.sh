@@ -30,7 +30,10 @@ shape='--encoder-blocks 1 --decoder-blocks 1 --hidden 4 --encoder-out 4 --decode
 ordernet words prepare --text text --vectors vectors --out words.safetensors --quiet &&
     ordernet train --data words.safetensors $shape --epochs 2 --model wordmodel.safetensors >/dev/null &&
     ordernet train --data sets.jsonl --valid sets.jsonl $shape --epochs 2 --model trained.safetensors >/dev/null &&
-    ordernet tsp generate --n 5 --per-size 2 --quiet --out tours.jsonl || exit 1
+    ordernet tsp generate --n 5 --per-size 2 --quiet --out tours.jsonl &&
+    ordernet tsp generate --asymmetric --n 4 --per-size 2 --quiet --out costs.jsonl &&
+    ordernet train --data costs.jsonl $shape --epochs 1 --model costs.safetensors >/dev/null || exit 1
+printf ',A,B,C\nA,0,1,2\nB,3,0,4\nC,5,6,0\n' >table.csv
 printf 'NAME: t\nTYPE: TSP\nDIMENSION: 5\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 0\n4 4 4\n5 1 1\nEOF\n' >five.tsp
 cp "$root/tests/pages/two-columns.xml" page.xml
 echo '{"items": [[0, 0, 1, 1], [2, 0, 3, 1], [0, 2, 1, 3], [2, 2, 3, 3]], "order": [0, 2, 1, 3]}' >boxes.jsonl
@@ -63,6 +66,9 @@ tsp-generate | tsp generate --n 5-6 --per-size 2 --threads 1 --quiet --out OUT.j
 tsp-solve | tsp solve --method exact --quiet --draw OUT.svg five.tsp
 tsp-solve-christofides | tsp solve --method christofides --quiet five.tsp
 tsp-solve-net | tsp solve --method ordernet --quiet --threads 1 --device cpu five.tsp
+tsp-generate-asymmetric | tsp generate --asymmetric --n 4-5 --per-size 2 --threads 1 --quiet --out OUT.jsonl
+tsp-solve-matrix | tsp solve --matrix --method 2opt --kicks 3 --quiet --route OUT.csv table.csv
+tsp-solve-costs | tsp solve --method ordernet --model costs.safetensors --quiet --threads 1 --device cpu --symmetries 8 costs.jsonl
 tsp-compare | tsp compare --threads 1 --device cpu --methods exact,2opt,ordernet five.tsp
 tsp-eval | tsp eval --threads 1 --device cpu --quiet --out OUT.csv tours.jsonl
 words-prepare | words prepare --text text --vectors vectors --quiet --out OUT.safetensors
