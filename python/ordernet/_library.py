@@ -293,7 +293,7 @@ class Tuned(Structure):
 
 class Tsp(Structure):
     _fields_ = [
-        *_members("int n, whole; pointer xy, dist; char name[64]; pointer reserved[4]"),
+        *_members("int n, whole; pointer xy, dist; char name[64]; size_t asymmetric; pointer reserved[3]"),
     ]
 
 
