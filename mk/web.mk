@@ -13,8 +13,9 @@ WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/front/wasm/*.c))
 WASM_SRC    := $(filter-out $(WASM_OWN:src/front/wasm/%=src/engine/base/%),$(LIB_SRC)) $(WASM_OWN)
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)
 WASM_LINK   := --target=wasm32-wasi --sysroot=/usr -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--gc-sections
-# The page reads TSPLIB files as the program does.
-WASM_PAGE   := $(WASM_ENTRY:%.c=$(WASM_B)/%.o) $(addprefix $(WASM_B)/src/tasks/tours/,geo.o load.o matrix.o tsplib.o) $(WASM_OBJ)
+# The page reads TSPLIB files as the program does. tests/header.sh reads this list too.
+WASM_TASKS  := src/tasks/tours/geo.c src/tasks/tours/load.c src/tasks/tours/matrix.c src/tasks/tours/tsplib.c
+WASM_PAGE   := $(patsubst %.c,$(WASM_B)/%.o,$(WASM_ENTRY) $(WASM_TASKS)) $(WASM_OBJ)
 WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && \
                [ -e "$$($(WASM_CC) --target=wasm32-wasi --rtlib=compiler-rt -print-libgcc-file-name)" ] && echo yes)
 

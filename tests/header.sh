@@ -25,7 +25,7 @@ includes_only() { # FILES PATTERN: prints includes that do not match
     ! grep -Hn '#include "' $1 | grep -vE "\"($2)\""
 }
 no_options() { # FOLDER: prints sentences that name an option
-    find "$1" -type f | xargs grep -HnE '"[^"]*--[a-z]' && return 1 || return 0
+    find "$1" -type f | xargs grep -HnE "\"([^\"]*[ (:'])?--[a-z]" && return 1 || return 0
 }
 # An error carries the field that it is about (fail_field); its sentence names none.
 no_fields() { # FOLDER: prints sentences that name a field of options
@@ -65,7 +65,9 @@ for front in src/front/*/; do
     check "$front includes the public headers, src/app, tasks and itself" includes_only "$front/*.[ch]" \
         "$PUBLIC|engine/base/[a-z_0-9]+\.h|(app|tasks/[a-z]+|${front#src/})/[a-z_0-9]+\.h"
 done
-for part in src/engine src/tasks/tours/solve src/tasks/words/sentence; do
+# Users of the library and of the browser page have no options.
+for part in src/engine src/front/wasm src/tasks/*/*/ $(sed -n 's/^WASM_TASKS *:= //p' mk/web.mk); do
+    part=${part%/}
     check "$part names no option of the program" no_options "$part"
     check "$part names fields apart from sentences" no_fields "$part"
 done

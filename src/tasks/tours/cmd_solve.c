@@ -7,6 +7,7 @@
 
 #include "app/canvas.h"
 #include "app/command.h"
+#include "app/error_line.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
 #include "engine/base/choice.h"
@@ -237,8 +238,9 @@ static onet_status check_places(const solve_values *v, const tsp_file *file, con
     return status;
 }
 
-static void note(const char *text) {
-    fprintf(stderr, "ordernet tsp solve: warning: %s\n", text);
+static void note(const onet_error *text) {
+    char line[ERROR_LINE];
+    fprintf(stderr, "ordernet tsp solve: warning: %s\n", error_line(text, field_option, line));
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {

@@ -137,7 +137,7 @@ typedef struct loading {
 } loading;
 
 static void note(const loading *l, const onet_error *text) {
-    if (l->how->note) l->how->note(text->text);
+    if (l->how->note) l->how->note(text);
 }
 
 /* The feature that has one of these names, or -1. */
@@ -171,8 +171,9 @@ static onet_status find_names(loading *l, onet_record *r, onet_error *err) {
     if (wanted && *wanted) {
         status = onet_record_item_text(r, wanted, 0, &text, err);
         if (!status && !text)
-            return fail(err, ONET_BAD, "%s:%ld: there is no `%s` to call the cities by; check --name-column",
-                        onet_reader_name(l->file->in), onet_record_line(r), wanted);
+            return fail_field(err, ONET_BAD, "tsp_reading.name_column",
+                              "%s:%ld: there is no `%s` to call the cities by", onet_reader_name(l->file->in),
+                              onet_record_line(r), wanted);
         l->key = wanted;
     }
     for (size_t k = 0; !wanted && usual_names[k] && !l->key && !status; k++) {
@@ -225,9 +226,10 @@ static onet_status take_names(loading *l, onet_record *r, onet_error *err) {
         onet_status status = onet_record_item_text(r, l->key, i, &text, err);
         if (status) return status;
         if (is_table(r) && (!text || !*text))
-            return fail(err, ONET_BAD,
-                        "%s:%ld: column `%s` is empty; name the city, or do without names (--name-column '')",
-                        onet_reader_name(file->in), onet_record_item_line(r, i), l->key);
+            return fail_field(
+                err, ONET_BAD, "tsp_reading.name_column",
+                "%s:%ld: column `%s` is empty; name the city, or give '' as the column to do without names",
+                onet_reader_name(file->in), onet_record_item_line(r, i), l->key);
         file->names[from + (size_t)i] = text ? strdup(text) : NULL;
         file->named++;
         if (text && !file->names[from + (size_t)i]) return fail_memory(err, "the names of the cities");
@@ -242,11 +244,12 @@ static onet_status check_place(const loading *l, const onet_record *r, int item,
     if (!is_table(r)) snprintf(which, sizeof which, "item %d: ", item);
     bool lon = !(place[0] >= -180 && place[0] <= 360);
     if (!lon && place[1] >= -90 && place[1] <= 90) return ONET_OK;
-    return fail(err, ONET_BAD,
-                "%s:%ld: %sthe %s %g is out of range, from %s degrees; check the number, and which column is "
-                "which (--features LONGITUDE,LATITUDE)",
-                onet_reader_name(l->file->in), onet_record_item_line(r, item), which,
-                lon ? "longitude" : "latitude", place[!lon], lon ? "-180 to 360" : "-90 to 90");
+    return fail_field(
+        err, ONET_BAD, "onet_read_options.features",
+        "%s:%ld: %sthe %s %g is out of range, from %s degrees; check the number, and which column is "
+        "which: longitude first",
+        onet_reader_name(l->file->in), onet_record_item_line(r, item), which, lon ? "longitude" : "latitude",
+        place[!lon], lon ? "-180 to 360" : "-90 to 90");
 }
 
 static onet_status append(loading *l, onet_record *r, onet_error *err) {
@@ -346,10 +349,10 @@ static onet_status check_points(loading *l, const onet_record *r, onet_error *er
 static void note_degrees(const loading *l, const onet_record *r) {
     onet_error text;
     if (l->how->geo || !is_usual(usual_lon, onet_record_feature(r, l->x))) return;
-    fail(&text, ONET_BAD,
-         "%s:%ld: `%s` and `%s` are taken as points of the plane; --geo makes them places on the Earth",
-         onet_reader_name(l->file->in), onet_record_line(r), onet_record_feature(r, l->x),
-         onet_record_feature(r, l->y));
+    fail_field(&text, ONET_BAD, "tsp_reading.geo",
+               "%s:%ld: `%s` and `%s` are taken as points of the plane, not as places on the Earth",
+               onet_reader_name(l->file->in), onet_record_line(r), onet_record_feature(r, l->x),
+               onet_record_feature(r, l->y));
     note(l, &text);
 }
 
@@ -485,11 +488,11 @@ onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, o
     if (!how) how = &none;
     status = tsplib_is(in, &tsplib, err);
     if (!status && tsplib && how->geo)
-        status =
-            fail(err, ONET_USAGE,
-                 "%s is a TSPLIB file, which says itself how far its cities are apart; --geo is for lists "
-                 "of cities",
-                 path);
+        status = fail_field(
+            err, ONET_USAGE, "tsp_reading.geo",
+            "%s is a TSPLIB file, which says itself how far its cities are apart; only lists of cities "
+            "may be places on the Earth",
+            path);
     if (!status && tsplib) status = tsplib_read(&file->one, in, err);
     if (!status && !tsplib && how->matrix) status = holds_table(in, path, how, &table, err);
     if (!status && table && how->geo)

@@ -16,7 +16,7 @@ typedef struct tsp_reading {
     bool keep;               /* every set is to be written back */
     bool matrix;             /* the file is a table of costs, or of sets with a relation: the cost */
     /* Called for what looks odd but may be intended, with file and line; NULL: not reported. */
-    void (*note)(const char *text);
+    void (*note)(const onet_error *text);
 } tsp_reading;
 
 /* An instance from float32 points xy [n, 2]. */
