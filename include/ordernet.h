@@ -193,8 +193,10 @@ ONET_API onet_status onet_sets_check(const onet_sets *sets, onet_error *err);
 /* ---- Model ----------------------------------------------------------------------------------------- */
 
 ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
-/* A model whose logits are the mean of those of models [count], 1 to 64 of them, which stay the caller's.
- * Number of blocks, pool, features and statistics by size must be equal: ONET_BAD says what differs. */
+enum { ONET_MAX_MERGED = 64 };
+/* A model whose logits are the mean of those of models [count], 1 to ONET_MAX_MERGED, which stay the
+ * caller's. Number of blocks, pool, features and statistics by size must be equal: ONET_BAD says what
+ * differs. */
 ONET_API onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,
                                       onet_error *err);
 
@@ -237,6 +239,8 @@ ONET_API const onet_choice *onet_decodes(void); /* onet_decode */
 ONET_API const onet_choice *onet_kernel_sets(void);
 ONET_API const onet_choice *onet_devices(void);
 
+enum { ONET_MAX_ITEMS = 1 << 24 }; /* of a set to be ordered */
+
 typedef struct onet_order_options {
     size_t size; /* sizeof(onet_order_options) */
     onet_decode decode;
@@ -247,7 +251,7 @@ typedef struct onet_order_options {
     const char *kernels;     /* NULL, or a name of onet_kernel_sets() */
     const char *device;      /* NULL or "auto", "cpu", "cuda", "cuda:N" */
     const onet_world *world; /* ranks that share the work (onet_orderer_work); NULL: this process alone */
-    int max_items;           /* larger sets are refused: time grows with the square of the items; 0: 2^24 */
+    int max_items; /* larger sets are refused: time grows with the square of the items; 0: ONET_MAX_ITEMS */
     /* Called a few times per second while the CPU orders a set of 400 items or more: `done` of `steps`. */
     void (*progress)(void *context, size_t done, size_t steps);
     void *context;
@@ -381,7 +385,7 @@ typedef struct onet_train_options {
      * validated or the training failed. */
     onet_model **best;
     int half; /* 1: the models have weights in half precision (onet_model_set_half), and are validated so */
-    /* Trains this many models, 1 to 64, with the seeds seed, seed + 1, ..., and merges them
+    /* Trains this many models, 1 to ONET_MAX_MERGED, with the seeds seed, seed + 1, ..., and merges them
      * (onet_model_merge); on a CPU, as many at once as there are threads. Each has its own files, beside
      * m.1.safetensors, m.2.safetensors, ...; the merged model goes to model_path, the merged best ones to
      * m.best.safetensors. A resumed run may have more models than before. Not with train_vectors. */

@@ -82,8 +82,8 @@ typedef struct option {
     }
 #define OPTION_MODELS(at, is_basic)                                                                          \
     {                                                                                                        \
-        .name = "models", .kind = OPTION_INT, .argument = "K", .low = 1, .high = 64, .field = (at),          \
-        .basic = (is_basic),                                                                                 \
+        .name = "models", .kind = OPTION_INT, .argument = "K", .low = 1, .high = ONET_MAX_MERGED,            \
+        .field = (at), .basic = (is_basic),                                                                  \
         .help =                                                                                              \
             "Train K models, with the seeds N, N+1, ..., and merge them into one, as "                       \
             "'ordernet merge' does: together they are right more often than one of them. Each has its own "  \

@@ -31,7 +31,7 @@
          .argument = "N",                                                                                    \
          .field = (at) + offsetof(onet_order_options, max_items),                                            \
          .low = 1,                                                                                           \
-         .high = 1 << 24,                                                                                    \
+         .high = ONET_MAX_ITEMS,                                                                             \
          .help = "Refuse sets of more items: time grows with the square of their number, memory with their " \
                  "number times the beam."},                                                                  \
     {                                                                                                        \

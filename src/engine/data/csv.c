@@ -12,6 +12,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "engine/data/csv_classes.h"
+#include "engine/data/format.h"
 #include "engine/data/sets.h"
 #include "engine/data/text_value.h"
 
@@ -627,7 +628,6 @@ bool csv_name_of_tabs(const char *name) {
 }
 
 onet_status csv_separator(input *in, const onet_read_options *options, char *separator, onet_error *err) {
-    enum { LOOK = 4096 };
     const char *data;
     size_t size;
     *separator = ',';
@@ -642,7 +642,7 @@ onet_status csv_separator(input *in, const onet_read_options *options, char *sep
         *separator = '\t';
         return ONET_OK;
     }
-    onet_status status = input_peek(in, LOOK, &data, &size, err);
+    onet_status status = input_peek(in, FORMAT_BYTES, &data, &size, err);
     if (status) return status;
     /* A header with tabs and no comma between its names. */
     bool tabs = false, commas = false, quoted = false;

@@ -63,6 +63,7 @@ const data_format *format_find(onet_format format);
 /* The format that a file's name tells, .gz and .xz at its end left aside; NULL when it does not. */
 const data_format *format_of_name(const char *path);
 /* The format that a file's first bytes tell; NULL when they do not. */
+enum { FORMAT_BYTES = 4096 }; /* enough to tell it, or the separator of a table */
 const data_format *format_of_bytes(const char *data, size_t size);
 /* The format of a file to be written: `format`, or if that is AUTO the one of the path's ending. ONET_USAGE
  * if there is none. */

@@ -11,6 +11,7 @@
 #include "engine/base/memory.h"
 #include "engine/data/columns.h"
 #include "engine/data/constraints.h"
+#include "engine/data/sets.h"
 
 enum { MEMBERS = 1000 }; /* keys of a set; each is compared with each */
 
@@ -25,8 +26,6 @@ typedef struct scan {
 } scan;
 
 /* Lengths of the lists that are checked when the items are known; -1: not given. */
-enum { MAX_RELATIONS = 16 };
-
 typedef struct lengths {
     long order, context, pairs;
 } lengths;

@@ -18,9 +18,6 @@
 /* A set of a million items fits; a file without line ends is found out before it fills the memory. */
 #define LINE_LIMIT ((size_t)256 << 20)
 
-/* Enough of a first line to tell what it is. */
-enum { LOOK = 4096 };
-
 struct onet_reader {
     input *in;
     onet_read_options options;
@@ -46,7 +43,7 @@ static onet_status find_format(reader *in, onet_error *err) {
     in->format = in->options.format ? format_find(in->options.format) : format_of_name(input_name(in->in));
     if (!in->format && in->options.delimiter) in->format = format_find(ONET_FORMAT_CSV);
     if (in->format) return ONET_OK;
-    onet_status status = input_peek(in->in, LOOK, &data, &size, err);
+    onet_status status = input_peek(in->in, FORMAT_BYTES, &data, &size, err);
     if (status) return status;
     if (!size)
         return fail(err, ONET_BAD, "%s: the file is empty; expected at least one set", input_name(in->in));

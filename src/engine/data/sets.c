@@ -20,8 +20,6 @@ typedef struct growing {
     size_t row_room, value_room; /* of pairs */
 } growing;
 
-enum { MOST_RELATIONS = 16 }; /* MAX_RELATIONS of the network */
-
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
     growing *g = calloc(1, sizeof *g);
     *sets = NULL;
@@ -281,9 +279,9 @@ onet_status onet_sets_set_constraints(onet_sets *s, const onet_constraint *list,
 /* ---- Relations --------------------------------------------------------------------------------------- */
 
 static onet_status check_relations(int width, onet_error *err) {
-    if (width >= 1 && width <= MOST_RELATIONS) return ONET_OK;
+    if (width >= 1 && width <= MAX_RELATIONS) return ONET_OK;
     return fail(err, ONET_BAD, "two items have %d relations; from 1 to %d are possible", width,
-                MOST_RELATIONS);
+                MAX_RELATIONS);
 }
 
 static onet_status check_pairs(const float *value, size_t n, size_t width, onet_error *err) {

@@ -8,6 +8,8 @@
 #include "engine/words/words.h"
 #include "ordernet.h"
 
+enum { MAX_RELATIONS = 16 }; /* numbers for each ordered pair of items */
+
 /* No sets yet, items of `width` features (0: as the first set appended has). */
 onet_status sets_new(onet_sets **sets, int width, onet_error *err);
 

@@ -18,10 +18,7 @@
 #include "engine/kernels/operations.h"
 #include "engine/words/words.h"
 
-enum {
-    LARGE = 400, /* items from which on a set gets all threads */
-    MOST_ITEMS = 1 << 24
-};
+enum { LARGE = 400 }; /* items from which on a set gets all threads */
 
 /* A set being ordered whose caller asked for progress. */
 typedef struct watch {
@@ -49,9 +46,9 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
     *orderer = NULL;
     onet_status status = check_threads(o.threads, "onet_order_options.threads", err);
     if (status) return status;
-    if (o.max_items < 0 || o.max_items > MOST_ITEMS)
+    if (o.max_items < 0 || o.max_items > ONET_MAX_ITEMS)
         return fail_field(err, ONET_USAGE, "onet_order_options.max_items",
-                          "sets of at most %d items: 0 to %d are possible", o.max_items, MOST_ITEMS);
+                          "sets of at most %d items: 0 to %d are possible", o.max_items, ONET_MAX_ITEMS);
     if (o.beam < 0 || o.beam > 1000000)
         return fail_field(err, ONET_USAGE, "onet_order_options.beam",
                           "a beam of %d: 0 to 1000000 are possible", o.beam);
@@ -438,13 +435,13 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
                     "the sets have another vocabulary than the model: prepare them with that of its training "
                     "data, or give them as text");
     if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
-    size_t most = r->options.max_items ? (size_t)r->options.max_items : MOST_ITEMS;
+    size_t most = r->options.max_items ? (size_t)r->options.max_items : ONET_MAX_ITEMS;
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > most)
-            return fail_field(err, ONET_BAD, most < MOST_ITEMS ? "onet_order_options.max_items" : "",
+            return fail_field(err, ONET_BAD, most < ONET_MAX_ITEMS ? "onet_order_options.max_items" : "",
                               "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
                               sets_size(sets, s), most,
-                              most < MOST_ITEMS ? ": raise the limit, or split the set" : "");
+                              most < ONET_MAX_ITEMS ? ": raise the limit, or split the set" : "");
     onet_sets scaled = {0};
     const onet_sets *seen = model->scaling ? &scaled : sets;
     if (model->scaling && (status = scaling_apply(model->scaling, sets, &scaled, err))) return status;

@@ -161,7 +161,8 @@ onet_status cpu_put(net *t, net_block what, const float *from, onet_error *err);
 onet_status cpu_get(net *t, net_block what, float *to, onet_error *err);
 
 /* Adam and the EMA (cpu_optimise.c). */
-enum { SLICE = 4096 }; /* parameters per task of the optimiser */
+enum { WEIGHT_ROWS = 16 }; /* rows of a weight's gradient per task */
+enum { SLICE = 4096 };     /* parameters per task of the optimiser */
 void cpu_optimise(net *t, const adam_step *step, double clip, double *norm);
 void cpu_average(net *t, double decay);
 

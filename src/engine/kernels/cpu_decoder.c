@@ -267,8 +267,6 @@ static void rows_backward(cpu *s, int block, int chunk) {
     cpu_pool_rows_backward(s, s->base.sh->s.encoder_blocks, chunk);
 }
 
-enum { WEIGHT_ROWS = 16 };
-
 static void rows_weights(cpu *s, int block, int task) {
     (void)block;
     int R = (int)batch_rows(s) + 1, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;

@@ -207,9 +207,7 @@ static void cells_backward_inputs(cpu *s, int block, int chunk) {
     cpu_pool_rows_backward(s, block, chunk); /* of the block before this one */
 }
 
-/* Rows 0 .. 2H-1 of dac^T x, a few per task; the sum of dac is the bias's gradient. */
-enum { WEIGHT_ROWS = 16 };
-
+/* Rows 0 .. 2H-1 of dac^T x, WEIGHT_ROWS per task; the sum of dac is the bias's gradient. */
 static void first_weights(cpu *s, int block, int task) {
     const encoder_at *at = &s->base.sh->enc[block];
     int R = (int)batch_rows(s), P = s->w.H, H = s->base.sh->s.hidden, in = at->in, width = pad(in);

@@ -227,8 +227,9 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
     NEED(merged, "merged");
     *merged = NULL;
     NEED(models, "models");
-    if (count < 1 || count > MOST_MERGED)
-        return fail(err, ONET_USAGE, "%zu models are to be merged: 1 to %d are possible", count, MOST_MERGED);
+    if (count < 1 || count > ONET_MAX_MERGED)
+        return fail(err, ONET_USAGE, "%zu models are to be merged: 1 to %d are possible", count,
+                    ONET_MAX_MERGED);
     onet_settings s = {0};
     for (size_t i = 0; i < count; i++) {
         NEED(models[i], "a model");

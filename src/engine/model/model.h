@@ -41,8 +41,6 @@ static inline bool model_is_ranker(const onet_model *model) {
     return !model->sh.s.encoder_blocks && !model->sh.s.decoder_blocks;
 }
 
-enum { MOST_MERGED = 64 }; /* models that onet_model_merge takes */
-
 /* The tensor beside a statistic of the norms that says how it changes with 1/n: .running_mean has
  * .mean_slope. */
 tensor model_slope_tensor(const tensor *statistic);

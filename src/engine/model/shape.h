@@ -10,7 +10,7 @@
 
 #include "engine/data/sets.h"
 
-enum { MAX_BLOCKS = 64, MAX_RELATIONS = 16 };
+enum { MAX_BLOCKS = 64 };
 
 #define NORM_EPSILON  1e-5
 #define NORM_MOMENTUM 0.1

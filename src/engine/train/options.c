@@ -80,8 +80,8 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (!(o->stray >= 0 && o->stray < 1))
         return WRONG("stray", "the share of steps that stray is at least 0 and less than 1");
     if (o->scale && (status = scaling_check_text(o->scale, err))) return status;
-    if (o->models < 1 || o->models > MOST_MERGED)
-        return WRONG("models", "%d models: 1 to %d can be trained and merged", o->models, MOST_MERGED);
+    if (o->models < 1 || o->models > ONET_MAX_MERGED)
+        return WRONG("models", "%d models: 1 to %d can be trained and merged", o->models, ONET_MAX_MERGED);
     if (o->models > 1 && o->train_vectors)
         return fail_field(
             err, ONET_USAGE, "onet_train_options.train_vectors onet_train_options.models",

@@ -27,7 +27,7 @@ size_t onet_train_path(char *path, size_t room, const char *model_path, onet_tra
 
 size_t onet_train_model_path(char *path, size_t room, const char *model_path, int number) {
     if (path && room) path[0] = 0;
-    if (!model_path || (!path && room) || number < 1 || number > MOST_MERGED) return 0;
+    if (!model_path || (!path && room) || number < 1 || number > ONET_MAX_MERGED) return 0;
     return (size_t)snprintf(path, room, "%.*s.%d.safetensors", (int)stem_length(model_path), model_path,
                             number);
 }

@@ -34,15 +34,15 @@ struct several {
     const world *w;
     const onet_train_options *o;
     const onet_sets *train, *valid;
-    onet_model *part[MOST_MERGED], *best[MOST_MERGED]; /* best: NULL where nothing was validated */
-    member *member;                                    /* [o->models] */
-    int count;                                         /* of `part` */
-    int at_once;                                       /* models that are trained at the same time */
-    int threads;                                       /* of each */
-    onet_progress last;                                /* as last told to the caller */
-    bool first;                                        /* rank 0, which has the files */
-    bool stop;                                         /* asked for by the caller, or one has failed */
-    pool *pool;                                        /* NULL: one after the other */
+    onet_model *part[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL where nothing was validated */
+    member *member;                                            /* [o->models] */
+    int count;                                                 /* of `part` */
+    int at_once;                                               /* models that are trained at the same time */
+    int threads;                                               /* of each */
+    onet_progress last;                                        /* as last told to the caller */
+    bool first;                                                /* rank 0, which has the files */
+    bool stop;  /* asked for by the caller, or one has failed */
+    pool *pool; /* NULL: one after the other */
     lock lock;
 };
 
@@ -243,7 +243,7 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
         onet_model_free(*model);
         *model = NULL;
     }
-    for (int i = 0; i < MOST_MERGED; i++) {
+    for (int i = 0; i < ONET_MAX_MERGED; i++) {
         onet_model_free(s.part[i]);
         onet_model_free(s.best[i]);
     }

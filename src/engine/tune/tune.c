@@ -816,15 +816,13 @@ static choice_made chosen(const search *s, const config *best) {
 /* ---- The honest figure -----------------------------------------------------------------------------------
  */
 
-enum { MOST_MODELS = 64 };
-
 typedef struct estimate {
     search *s;
     const choice_made *made;
     int models; /* of the chosen settings, one per task; the task after them is for the given settings */
-    onet_model *model[MOST_MODELS + 1];
-    onet_status status[MOST_MODELS + 1];
-    onet_error err[MOST_MODELS + 1];
+    onet_model *model[ONET_MAX_MERGED + 1];
+    onet_status status[ONET_MAX_MERGED + 1];
+    onet_error err[ONET_MAX_MERGED + 1];
 } estimate;
 
 static void estimate_one(void *arg, int number, int thread) {
