@@ -50,37 +50,59 @@ onet_status ordering_check(onet_order_options *o, onet_error *err) {
     return ONET_OK;
 }
 
+/* What the items are like that a model is given. */
+typedef struct item_kind {
+    bool words, text; /* text: of plain text */
+    int width, relations;
+} item_kind;
+
+/* width: what the model takes. */
+static onet_status check_kind(const onet_model *model, const char *model_name, const item_kind *items,
+                              int width, onet_error *err) {
+    const onet_words *words = onet_model_words(model);
+    if (!words && items->words)
+        return fail_field(err, ONET_BAD, items->text ? "onet_read_options.format" : "",
+                          "the items are words%s, but %s orders items of %d number%s; name another model%s",
+                          items->text ? " of plain text" : "", model_name, onet_model_width(model),
+                          onet_model_width(model) == 1 ? "" : "s",
+                          items->text ? ", or the format of these data" : "");
+    if (words && !items->words)
+        return fail(err, ONET_BAD, "the items are numbers, but %s orders words; name another model",
+                    model_name);
+    if (items->width != width)
+        return fail(err, ONET_BAD,
+                    "an item has %d feature%s, but %s orders items of %d; give it such items, or another "
+                    "model",
+                    items->width, items->width == 1 ? "" : "s", model_name, width);
+    int meant = onet_model_settings(model)->relations;
+    if (meant != items->relations)
+        return fail(err, ONET_BAD,
+                    "two items have %d relation%s, but %s was trained on %d; give it such sets, or another "
+                    "model",
+                    items->relations, items->relations == 1 ? "" : "s", model_name, meant);
+    return ONET_OK;
+}
+
 onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *r,
                           const char *name, onet_error *err) {
-    const onet_words *words = onet_model_words(model);
-    int width = onet_model_width(model), own = onet_record_width(r);
-    long line = onet_record_line(r);
-    bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
-    bool numbers = onet_record_values(r) != NULL;
-    if (!words && !numbers)
-        return fail_field(
-            err, ONET_BAD, text ? "onet_read_options.format" : "",
-            "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s", name,
-            line, text ? " of plain text" : "", model_name, width, width == 1 ? "" : "s",
-            text ? ", or the format of these data" : "");
-    if (words && numbers)
-        return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
-                    name, line, model_name);
     const onet_columns *columns = onet_model_columns(model);
-    if (columns) width = onet_columns_width(columns);
-    if (!words && own != width)
-        return fail(err, ONET_BAD,
-                    "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
-                    "another model",
-                    name, line, own, own == 1 ? "" : "s", model_name, width);
-    int meant = onet_model_settings(model)->relations, given = onet_record_relations(r);
-    if (meant != given)
-        return fail(
-            err, ONET_BAD,
-            "%s:%ld: two items have %d relation%s, but %s was trained on %d; give it such sets, or another "
-            "model",
-            name, line, given, given == 1 ? "" : "s", model_name, meant);
-    return ONET_OK;
+    item_kind items = {.words = !onet_record_values(r),
+                       .text = onet_record_format(r) == ONET_FORMAT_TEXT,
+                       .width = onet_record_width(r),
+                       .relations = onet_record_relations(r)};
+    int width = items.words ? items.width : columns ? onet_columns_width(columns) : onet_model_width(model);
+    onet_status status = check_kind(model, model_name, &items, width, err);
+    if (status) error_prefix(err, "%s:%ld", name, onet_record_line(r));
+    return status;
+}
+
+onet_status ordering_fits_sets(const onet_model *model, const char *model_name, const onet_sets *sets,
+                               const char *name, onet_error *err) {
+    item_kind items = {
+        .words = sets->word != NULL, .width = sets->width, .relations = sets->pairs ? sets->pairs->width : 0};
+    onet_status status = check_kind(model, model_name, &items, onet_model_width(model), err);
+    if (status) error_prefix(err, "%s", name);
+    return status;
 }
 
 onet_status answer_room_make(answer_room *r, const onet_sets *sets, int top, bool steps, onet_error *err) {

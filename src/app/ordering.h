@@ -56,6 +56,9 @@ onet_status ordering_check(onet_order_options *options, onet_error *err);
 /* ONET_BAD if the items of the record are not such as the model orders. name: the file that it is of. */
 onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *record,
                           const char *name, onet_error *err);
+/* The same for sets that were read as the model's columns say. */
+onet_status ordering_fits_sets(const onet_model *model, const char *model_name, const onet_sets *sets,
+                               const char *name, onet_error *err);
 
 /* Arrays for the answers to many sets, one block per array. */
 typedef struct answer_room {

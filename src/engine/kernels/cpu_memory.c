@@ -206,8 +206,6 @@ onet_status cpu_memory_data(net *t, const onet_sets *sets, const float *mean, co
                             int train_vectors, onet_error *err) {
     cpu *s = (cpu *)t;
     int d = t->sh->s.width, R = t->sh->s.relations;
-    if (sets->width != d)
-        return fail(err, ONET_BAD, "the sets have items of width %d, the net takes %d", sets->width, d);
     if (sets_relations(sets) != R)
         return fail(err, ONET_BAD, "the sets have %d relations, the net takes %d", sets_relations(sets), R);
     s->sets = sets;

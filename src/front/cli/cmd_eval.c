@@ -348,21 +348,12 @@ static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, 
 
 static onet_status check_sets(const eval_values *v, const onet_model *model, const onet_sets *sets,
                               const char *path, onet_error *err) {
-    int width = onet_model_width(model);
     if (!sets->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
     if (v->importance && sets->word)
         return fail(err, ONET_BAD,
                     "%s: the items are words, which have no features for --importance to shuffle", path);
-    if (onet_model_words(model) && !sets->word)
-        return fail(err, ONET_BAD, "%s: the items are numbers, but %s orders words; name another model", path,
-                    v->model);
-    if (sets->width != width)
-        return fail(
-            err, ONET_BAD,
-            "%s: an item has %d feature%s, but %s orders items of %d; give it such items, or another model",
-            path, sets->width, sets->width == 1 ? "" : "s", v->model, width);
-    return ONET_OK;
+    return ordering_fits_sets(model, v->model, sets, path, err);
 }
 
 /* Before any work: what is asked for goes together, and files have a place. */

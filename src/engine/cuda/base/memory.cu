@@ -296,8 +296,6 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
                         int train_vectors, onet_error *err) {
     gpu *s = (gpu *)t;
     int d = t->sh->s.width;
-    if (sets->width != d)
-        return fail(err, ONET_BAD, "the sets have items of width %d, the net takes %d", sets->width, d);
     if (!sets->order) return fail(err, ONET_BAD, "training needs sets with their right order");
     cudaSetDevice(s->device);
     cudaStreamSynchronize(s->queue.stream);
