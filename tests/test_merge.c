@@ -91,8 +91,10 @@ static void one_model_file(void **state) {
     assert_int_equal(model_record_set(other, "data.sha256", "d", &err), ONET_OK);
     assert_int_equal(model_record_set(m, "from.sha256", "f", &err), ONET_OK);
     assert_int_equal(model_record_set(other, "from.sha256", "f", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "pages.usual", "way", &err), ONET_OK);
-    assert_int_equal(model_record_set(other, "pages.usual", "way", &err), ONET_OK);
+    assert_int_equal(model_record_set(m, "program.key", "way", &err), ONET_OK);
+    assert_int_equal(model_record_set(other, "program.key", "way", &err), ONET_OK);
+    assert_int_equal(model_record_set(m, "valid.exact", "1.000000", &err), ONET_OK);
+    assert_int_equal(model_record_set(other, "valid.exact", "1.000000", &err), ONET_OK);
     assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
     assert_int_equal(onet_model_to_bytes(all, &bytes, &size, &err), ONET_OK);
     assert_int_equal(onet_model_from_bytes(&again, bytes, size, &err), ONET_OK);
@@ -104,7 +106,8 @@ static void one_model_file(void **state) {
     assert_string_equal(onet_model_record(again, "data.sha256"), "d");
     assert_string_equal(onet_model_record(again, "from.sha256"), "f");
     assert_string_equal(onet_model_record(again, "merged.1.from.sha256"), "f");
-    assert_string_equal(onet_model_record(again, "pages.usual"), "way");
+    assert_string_equal(onet_model_record(again, "program.key"), "way");
+    assert_null(onet_model_record(again, "valid.exact"));
     onet_bytes_free(bytes);
     onet_model_free(again);
     onet_model_free(all);

@@ -198,6 +198,20 @@ static onet_status take_inputs(onet_model *to, const onet_model *from, onet_erro
     return from->columns ? onet_columns_copy(&to->columns, from->columns, err) : ONET_OK;
 }
 
+/* Whether the library wrote this entry about the run that trained one part; a key that ends in '.' stands for
+ * all that begin so. A merged model was trained by no single run. */
+static bool is_of_a_run(const char *key) {
+    static const char *const own[] = {"data.sets",  "seed",      "batch",  "run",     "kernels",
+                                      "statistics", "precision", "valid.", "weights", "kind",
+                                      "penalty",    "loss",      "steps",  "merged."};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        size_t length = strlen(own[i]);
+        if (own[i][length - 1] == '.' ? !strncmp(key, own[i], length) : !strcmp(key, own[i])) return true;
+    }
+    return false;
+}
+
+/* A checksum per part, and the entries that all parts agree in: of data, and of the program's own. */
 static onet_status take_records(onet_model *to, const onet_model *const *models, size_t count,
                                 onet_error *err) {
     onet_status status = ONET_OK;
@@ -210,14 +224,14 @@ static onet_status take_records(onet_model *to, const onet_model *const *models,
         snprintf(key, sizeof key, "merged.%zu.from.sha256", i + 1);
         if (from && !status) status = model_record_set(to, key, from, err);
     }
-    static const char *const kept[] = {"data.sha256", "from.sha256", "pages.usual"}; /* if all are equal */
-    for (size_t k = 0; k < sizeof kept / sizeof *kept && !status; k++) {
-        const char *value = onet_model_record(models[0], kept[k]);
-        for (size_t i = 1; i < count && value; i++) {
-            const char *other = onet_model_record(models[i], kept[k]);
-            if (!other || strcmp(value, other)) value = NULL;
+    for (size_t k = 0; k < models[0]->records && !status; k++) {
+        const char *key = models[0]->record[k].key, *value = models[0]->record[k].value;
+        bool kept = !is_of_a_run(key);
+        for (size_t i = 1; i < count && kept; i++) {
+            const char *other = onet_model_record(models[i], key);
+            kept = other && !strcmp(value, other);
         }
-        if (value) status = model_record_set(to, kept[k], value, err);
+        if (kept) status = model_record_set(to, key, value, err);
     }
     return status;
 }
