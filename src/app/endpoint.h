@@ -36,8 +36,9 @@ typedef struct request {
 } request;
 
 struct endpoint {
-    const char *path; /* "/v1/order" */
-    size_t size;      /* of its requests, which begin with a `request` and are zeroed */
+    const char *path;    /* "/v1/order" */
+    const char *answers; /* what it answers with, in a few words */
+    size_t size;         /* of its requests, which begin with a `request` and are zeroed */
     /* Threads or memory of its own, for as long as the server runs; NULL: none are needed. */
     onet_status (*open)(void **worker, const service *s, onet_error *err);
     void (*close)(void *worker);            /* after the last request is done; NULL is allowed */

@@ -1,5 +1,4 @@
-/* Finds the shipped models and the files of the browser page, beside the program or in its installation, and
- * loads the model for words. */
+/* Finds the shipped models and the files of the browser page, beside the program or in its installation. */
 #include "app/model_path.h"
 
 #include <limits.h>
@@ -38,24 +37,9 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
                 name, folder, folder);
 }
 
-bool page_path(char *path, size_t size) {
+bool site_path(char *path, size_t size) {
     static const char *const places[] = {"build/page", "../share/ordernet/page", NULL};
     if (!find_beside(path, size, places, "index.html")) return false;
     *strrchr(path, '/') = '\0';
     return true;
-}
-
-onet_status model_load_words(onet_model **model, const char *path, onet_error *err) {
-    char shipped[PATH_MAX];
-    *model = NULL;
-    if (!path) {
-        onet_status status = model_path(shipped, sizeof shipped, "words.safetensors", err);
-        if (status) return status;
-        path = shipped;
-    }
-    onet_status status = onet_model_load(model, path, err);
-    if (status || onet_model_words(*model)) return status;
-    onet_model_free(*model);
-    *model = NULL;
-    return fail(err, ONET_BAD, "%s: its items are numbers, not words", path);
 }

@@ -14,15 +14,6 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
 
 /* Writes the path of the folder with the browser page's static files: build/page beside the program, or
  * share/ordernet/page of its installation. False where there is none. */
-bool page_path(char *path, size_t size);
-
-/* Loads a model that orders words: from the path, or where it is NULL the shipped one. */
-onet_status model_load_words(onet_model **model, const char *path, onet_error *err);
-
-#define OPTION_WORDS_MODEL(at)                                                                               \
-    {                                                                                                        \
-        .name = "model", .kind = OPTION_STRING, .argument = "FILE", .field = (at),                           \
-        .default_text = "the shipped words.safetensors", .help = "A model trained on words."                 \
-    }
+bool site_path(char *path, size_t size);
 
 #endif

@@ -429,7 +429,7 @@ class Answers(unittest.TestCase):
             return re.sub(r"-?\d+\.\d+(e-\d+)?", lambda number: "%.3g" % (round(float(number.group()), 5) + 0.0), printed)
 
         # The models that `ordernet serve` has by default.
-        with serving("--model", f"tsp={ROOT}/models/tours.safetensors", "--model", f"words={WORDS}", "--model", f"pages={PAGES}") as server:
+        with serving("--model", f"tsp={ROOT}/models/tours.safetensors", "--model", f"pages={PAGES}", "--model", f"words={WORDS}") as server:
             for example, expected in examples:
                 asked = example.replace(":8080/", f":{server.port}/")
                 printed = subprocess.run(asked, shell=True, capture_output=True, text=True).stdout
@@ -988,7 +988,8 @@ class Page(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, serving("--model", f"sort={SORT}", "--page", folder) as server:
             status, headers, data = server.ask("GET", "/")
             self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
-            self.assertIn(b"/v1/order", data)
+            for path in json.loads(server.ask("GET", "/openapi.json")[2])["paths"]:
+                self.assertIn(path.encode() + b"<", data)
 
 
 if __name__ == "__main__":

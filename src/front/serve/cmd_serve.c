@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "app/model_path.h"
+#include "app/task.h"
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -18,7 +19,7 @@ enum { TOKEN = 1024 };
 
 typedef struct serve_values {
     option_list models, names, origins;
-    const char *token_file, *page;
+    const char *token_file, *site;
     server_options server;
     int max_body, max_header;
     double max_cells, wait;
@@ -44,15 +45,12 @@ static void defaults(void *values) {
 static onet_status load_models(models *m, const option_list *given, onet_error *err) {
     onet_status status = ONET_OK;
     for (int i = 0; i < given->count && !status; i++) status = models_add(m, given->value[i], err);
-    static const struct {
-        const char *name, *file;
-    } shipped[] = {
-        {"tsp", "tours.safetensors"}, {"words", "words.safetensors"}, {"pages", "pages.safetensors"}};
-    for (size_t i = 0; !given->count && i < sizeof shipped / sizeof *shipped && !status; i++) {
+    for (const task *const *t = tasks; !given->count && *t && !status; t++) {
         char path[PATH_MAX], both[PATH_MAX + 64];
-        status = model_path(path, sizeof path, shipped[i].file, err);
+        if (!(*t)->model_file) continue;
+        status = model_path(path, sizeof path, (*t)->model_file, err);
         if (status) break;
-        snprintf(both, sizeof both, "%s=%s", shipped[i].name, path);
+        snprintf(both, sizeof both, "%s=%s", (*t)->model_name, path);
         status = models_add(m, both, err);
     }
     return status;
@@ -139,7 +137,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     (void)count, (void)operands;
     serve_values *v = values;
     server_options *o = &v->server;
-    char token[TOKEN], page[PATH_MAX];
+    char token[TOKEN], site[PATH_MAX];
     o->body = (size_t)v->max_body;
     o->header = (size_t)v->max_header;
     o->limits.cells = v->max_cells;
@@ -148,7 +146,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     o->names = v->names.count;
     o->origin = v->origins.value;
     o->origins = v->origins.count;
-    o->page = v->page ? v->page : page_path(page, sizeof page) ? page : NULL;
+    o->site = v->site ? v->site : site_path(site, sizeof site) ? site : NULL;
     models *m = calloc(1, sizeof *m);
     server *s = NULL;
     onet_status status = m ? ONET_OK : fail_memory(err, "the models");
@@ -186,7 +184,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 
 static const option options[] = {
     OPTION(LIST, "model", AT(models), .argument = "NAME=FILE",
-           .default_text = "the shipped tours.safetensors as tsp, words and pages",
+           .default_text = "the shipped model of each task",
            .help = "A model and the name that requests call it by; may be given several times."),
 
     {.group = "Where"},
@@ -204,7 +202,7 @@ static const option options[] = {
     OPTION(STRING, "token-file", AT(token_file), .argument = "FILE",
            .help = "Answer only requests with 'Authorization: Bearer TOKEN', the token being the first line "
                    "of this file. The page, /healthz and /openapi.json need none."),
-    OPTION(STRING, "page", AT(page), .argument = "DIR",
+    OPTION(STRING, "page", AT(site), .argument = "DIR",
            .default_text = "build/page beside the program, or that of the installation",
            .help = "Folder of static files that is served at /."),
 
@@ -247,11 +245,10 @@ const command cmd_serve = {
     .name = "serve",
     .summary = "Answer requests over HTTP",
     .about =
-        "Serves the page at / and a JSON API: POST /v1/order, /v1/tour, /v1/unscramble and /v1/pages give "
-        "the answers "
-        "of the commands; GET /v1/models, /healthz, /metrics (Prometheus) and /openapi.json tell about the "
-        "server. Requests that arrive together are ordered together. docs/server.md shows all of it with "
-        "curl.\n\n"
+        "Serves the page at / and a JSON API: POST /v1/order, and a path for each task, give the answers of "
+        "the commands; GET /openapi.json lists all paths, /v1/models the models; /healthz and /metrics "
+        "(Prometheus) tell about the server. Requests that arrive together are ordered together. "
+        "docs/server.md shows all of it with curl.\n\n"
         "SIGHUP loads the models whose files have changed; requests under way keep the model that they "
         "began with. SIGTERM and Ctrl-C stop listening and end the program when all requests have their "
         "answers; a second one ends it without waiting for slow clients.",

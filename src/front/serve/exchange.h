@@ -17,8 +17,8 @@ struct server {
     struct MHD_Daemon *daemon;
     metrics counts;
     clients open;
-    pthread_rwlock_t page_lock;
-    site_files page;
+    pthread_rwlock_t site_lock;
+    site_files site;
     atomic_int queued;    /* requests that wait for the engine or are in it */
     atomic_int suspended; /* connections */
     atomic_size_t held;   /* bytes of all bodies */

@@ -22,18 +22,6 @@ enum {
     MOST = 4 << 20
 };
 
-const char page_index[] =
-    "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>OrderNet</title>\n"
-    "<h1>OrderNet</h1>\n<p>This server puts sets in order. The page that shows it at work is not installed "
-    "here; <code>make page</code> builds it.</p>\n<ul>\n"
-    "<li><code>POST /v1/order</code>: sets in order</li>\n"
-    "<li><code>POST /v1/tour</code>: tours through cities</li>\n"
-    "<li><code>POST /v1/unscramble</code>: words in order</li>\n"
-    "<li><code>POST /v1/pages</code>: the reading order of pages</li>\n"
-    "<li><a href=\"/v1/models\">/v1/models</a>: the models</li>\n"
-    "<li><a href=\"/openapi.json\">/openapi.json</a>: all of it, as OpenAPI</li>\n"
-    "<li><a href=\"/healthz\">/healthz</a>, <a href=\"/metrics\">/metrics</a></li>\n</ul>\n</html>\n";
-
 static const char *type_of(const char *name) {
     static const struct {
         const char *ending, *type;
@@ -115,13 +103,13 @@ bool site_file_packed(const site_file *file, const struct stat *now) {
 }
 
 static onet_status add(site_files *f, const char *name, onet_error *err) {
-    if (f->count == FILES) return fail(err, ONET_USAGE, "a page has at most %d files", FILES);
+    if (f->count == FILES) return fail(err, ONET_USAGE, "a site has at most %d files", FILES);
     if (!array_reserve(&f->file, &f->room, f->count + 1, sizeof *f->file))
-        return fail_memory(err, "the page's files");
+        return fail_memory(err, "the files of the site");
     site_file *file = &f->file[f->count];
     *file = (site_file){.name = strdup(name), .type = type_of(name)};
     f->count++;
-    if (!file->name) return fail_memory(err, "the page's files");
+    if (!file->name) return fail_memory(err, "the files of the site");
     compress_file(f, file);
     return ONET_OK;
 }
@@ -129,7 +117,7 @@ static onet_status add(site_files *f, const char *name, onet_error *err) {
 /* name: of the folder within the site, "" for its top. */
 static onet_status list(site_files *f, const char *folder, const char *name, int depth, onet_error *err) {
     DIR *entries = opendir(folder);
-    if (!entries && errno == ENOMEM) return fail_memory(err, "the page's files");
+    if (!entries && errno == ENOMEM) return fail_memory(err, "the files of the site");
     if (!entries) return fail(err, ONET_IO, "cannot read the folder %s: %s", folder, strerror(errno));
     onet_status status = ONET_OK;
     for (struct dirent *entry; !status && (entry = readdir(entries));) {
@@ -151,7 +139,7 @@ static onet_status list(site_files *f, const char *folder, const char *name, int
 
 onet_status site_files_list(site_files *f, const char *folder, onet_error *err) {
     f->folder = strdup(folder);
-    onet_status status = f->folder ? list(f, folder, "", 0, err) : fail_memory(err, "the page's files");
+    onet_status status = f->folder ? list(f, folder, "", 0, err) : fail_memory(err, "the files of the site");
     if (status) site_files_free(f);
     return status;
 }

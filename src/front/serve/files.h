@@ -34,7 +34,4 @@ int site_file_open(const site_files *f, const site_file *file, struct stat *stat
 /* Whether `packed` is of the file as it is now. */
 bool site_file_packed(const site_file *file, const struct stat *now);
 
-/* The index at "/" if there is no site. */
-extern const char page_index[];
-
 #endif

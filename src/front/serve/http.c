@@ -79,7 +79,7 @@ static bool same_token(const char *given, const char *token) {
 
 static bool allowed(exchange *x) {
     static const char scheme[] = "Bearer ";
-    if (!x->s->o.token || x->to == ROUTE_PAGE || x->to == ROUTE_HEALTH || x->to == ROUTE_OPENAPI) return true;
+    if (!x->s->o.token || x->to == ROUTE_SITE || x->to == ROUTE_HEALTH || x->to == ROUTE_OPENAPI) return true;
     const char *given = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Authorization");
     return given && !strncasecmp(given, scheme, strlen(scheme)) &&
            same_token(given + strlen(scheme), x->s->o.token);

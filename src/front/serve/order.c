@@ -102,6 +102,7 @@ static void answer(const request *base, text *t) {
 }
 const endpoint order_endpoint = {
     .path = "/v1/order",
+    .answers = "sets in order",
     .size = sizeof(order_request),
     .parse = parse,
     .submit = order_request_submit,

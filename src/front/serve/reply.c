@@ -20,7 +20,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 
 static const char API_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
-static const char PAGE_POLICY[] =
+static const char SITE_POLICY[] =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
@@ -82,7 +82,7 @@ enum MHD_Result reply_error(exchange *x, int code, const char *sentence) {
 }
 
 bool reply_preflight(exchange *x, enum MHD_Result *queued) {
-    if (x->to == ROUTE_PAGE || !origin_allowed(x) ||
+    if (x->to == ROUTE_SITE || !origin_allowed(x) ||
         !MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Access-Control-Request-Method"))
         return false;
     struct MHD_Response *response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
@@ -96,13 +96,17 @@ bool reply_preflight(exchange *x, enum MHD_Result *queued) {
     return true;
 }
 
-enum MHD_Result reply_text(exchange *x, text *t, const char *type) {
+static enum MHD_Result send_text(exchange *x, text *t, const char *type, const char *policy) {
     if (t->failed) {
         free(t->data);
         return reply_error(x, 503, "not enough memory for the answer");
     }
     return send_response(x, 200, MHD_create_response_from_buffer(t->length, t->data, MHD_RESPMEM_MUST_FREE),
-                         type, API_POLICY);
+                         type, policy);
+}
+
+enum MHD_Result reply_text(exchange *x, text *t, const char *type) {
+    return send_text(x, t, type, API_POLICY);
 }
 
 static int code_of(onet_status status) {
@@ -254,29 +258,44 @@ static enum MHD_Result send_file(exchange *x, int fd, const struct stat *state, 
         MHD_add_response_header(response, "Vary", "Accept-Encoding");
         if (packed && !same) MHD_add_response_header(response, "Content-Encoding", "gzip");
     }
-    return send_response(x, same ? 304 : 200, response, type, PAGE_POLICY);
+    return send_response(x, same ? 304 : 200, response, type, SITE_POLICY);
 }
 
-static enum MHD_Result send_page(exchange *x) {
+/* What "/" shows if there is no site. */
+static enum MHD_Result send_index(exchange *x) {
+    text t = {0};
+    text_put(&t,
+             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>OrderNet</title>\n"
+             "<h1>OrderNet</h1>\n<p>This server puts sets in order. The page that shows it at work is not "
+             "installed here; <code>make page</code> builds it.</p>\n<ul>\n");
+    const endpoint *e;
+    for (int r = 0; (e = route_endpoint(r)); r++)
+        text_printf(&t, "<li><code>POST %s</code>: %s</li>\n", e->path, e->answers);
+    text_put(
+        &t,
+        "<li><a href=\"/v1/models\">/v1/models</a>: the models</li>\n"
+        "<li><a href=\"/openapi.json\">/openapi.json</a>: all of it, as OpenAPI</li>\n"
+        "<li><a href=\"/healthz\">/healthz</a>, <a href=\"/metrics\">/metrics</a></li>\n</ul>\n</html>\n");
+    return send_text(x, &t, "text/html; charset=utf-8", SITE_POLICY);
+}
+
+static enum MHD_Result send_site(exchange *x) {
     server *s = x->s;
     struct stat state;
     char *packed = NULL;
     size_t packed_size = 0;
-    pthread_rwlock_rdlock(&s->page_lock);
-    const site_file *file = site_files_find(&s->page, x->path);
+    pthread_rwlock_rdlock(&s->site_lock);
+    const site_file *file = site_files_find(&s->site, x->path);
     const char *type = file ? file->type : NULL;
-    int fd = file ? site_file_open(&s->page, file, &state) : -1;
+    int fd = file ? site_file_open(&s->site, file, &state) : -1;
     /* A copy: a reload may free the list while it is sent. */
     if (fd >= 0 && site_file_packed(file, &state) && takes_gzip(x) && (packed = malloc(file->packed_size)))
         memcpy(packed, file->packed, packed_size = file->packed_size);
-    pthread_rwlock_unlock(&s->page_lock);
+    pthread_rwlock_unlock(&s->site_lock);
     if (fd >= 0) return send_file(x, fd, &state, type, packed, packed_size);
     if (strcmp(x->path, "/"))
         return reply_error(x, 404, "there is nothing at this path; /openapi.json lists what there is");
-    return send_response(x, 200,
-                         MHD_create_response_from_buffer(strlen(page_index), (void *)(uintptr_t)page_index,
-                                                         MHD_RESPMEM_PERSISTENT),
-                         "text/html; charset=utf-8", PAGE_POLICY);
+    return send_index(x);
 }
 
 enum MHD_Result reply_get(exchange *x) {
@@ -293,6 +312,6 @@ enum MHD_Result reply_get(exchange *x) {
         text_put(&t, "{\"status\":\"ok\"}\n");
         return reply_text(x, &t, "application/json");
     default:
-        return send_page(x);
+        return send_site(x);
     }
 }

@@ -22,16 +22,16 @@ const char *route_path(int route) {
                                              [ROUTE_OPENAPI] = "/openapi.json",
                                              [ROUTE_HEALTH] = "/healthz",
                                              [ROUTE_METRICS] = "/metrics",
-                                             [ROUTE_PAGE] = "page"};
+                                             [ROUTE_SITE] = "page"};
     if (route >= ENDPOINTS) return path[route];
     const endpoint *e = route_endpoint(route);
     return e ? e->path : NULL;
 }
 
 int route_find(const char *path) {
-    for (int r = 0; r < ROUTE_PAGE; r++) {
+    for (int r = 0; r < ROUTE_SITE; r++) {
         const char *own = route_path(r);
         if (own && !strcmp(path, own)) return r;
     }
-    return ROUTE_PAGE;
+    return ROUTE_SITE;
 }

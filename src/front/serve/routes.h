@@ -12,13 +12,13 @@ enum {
     ROUTE_OPENAPI,
     ROUTE_HEALTH,
     ROUTE_METRICS,
-    ROUTE_PAGE, /* all other paths: static files */
+    ROUTE_SITE, /* all other paths: static files */
     ROUTES
 };
 
 /* /v1/order, then those of the tasks; NULL: there is none of that number. */
 const endpoint *route_endpoint(int route);
-/* The route of a path; ROUTE_PAGE for all that is not listed. */
+/* The route of a path; ROUTE_SITE for all that is not listed. */
 int route_find(const char *path);
 /* The path of a route, as the label of its counts: "page" for the static files; NULL: there is no such route.
  */

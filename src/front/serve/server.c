@@ -64,8 +64,8 @@ onet_status server_start(server **result, models *m, const server_options *optio
     s->o = *options;
     s->shared = (service){.m = m, .limits = s->o.limits, .kernels = s->o.batch.kernels};
     clients_start(&s->open);
-    pthread_rwlock_init(&s->page_lock, NULL);
-    onet_status status = s->o.page ? site_files_list(&s->page, s->o.page, err) : ONET_OK;
+    pthread_rwlock_init(&s->site_lock, NULL);
+    onet_status status = s->o.site ? site_files_list(&s->site, s->o.site, err) : ONET_OK;
     for (int i = 0; i < m->count && !status; i++)
         status = batcher_new(&s->shared.batch[i], &m->slot[i], &s->o.batch, err);
     const endpoint *e;
@@ -90,14 +90,14 @@ void server_watch(server *s) {
 
 onet_status server_refresh(server *s, onet_error *err) {
     for (int i = 0; i < s->shared.m->count; i++) batcher_refresh(s->shared.batch[i]);
-    if (!s->o.page) return ONET_OK;
+    if (!s->o.site) return ONET_OK;
     site_files fresh = {0};
-    onet_status status = site_files_list(&fresh, s->o.page, err);
+    onet_status status = site_files_list(&fresh, s->o.site, err);
     if (status) return status;
-    pthread_rwlock_wrlock(&s->page_lock);
-    site_files old = s->page;
-    s->page = fresh;
-    pthread_rwlock_unlock(&s->page_lock);
+    pthread_rwlock_wrlock(&s->site_lock);
+    site_files old = s->site;
+    s->site = fresh;
+    pthread_rwlock_unlock(&s->site_lock);
     site_files_free(&old);
     return ONET_OK;
 }
@@ -129,8 +129,8 @@ void server_stop(server *s) {
     const endpoint *e;
     for (int r = 0; (e = route_endpoint(r)); r++)
         if (e->close) e->close(s->worker[r]);
-    site_files_free(&s->page);
-    pthread_rwlock_destroy(&s->page_lock);
+    site_files_free(&s->site);
+    pthread_rwlock_destroy(&s->site_lock);
     pthread_mutex_destroy(&s->open.lock);
     free(s);
 }

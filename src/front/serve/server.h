@@ -13,7 +13,7 @@ typedef struct server_options {
     const char *const *origin; /* [origins]: whose pages may ask (CORS); "*": any */
     int origins;
     const char *token; /* of `Authorization: Bearer`; NULL: none is asked for */
-    const char *page;  /* folder of static files; NULL: a small index */
+    const char *site;  /* folder of static files; NULL: a small index */
     request_limits limits;
     size_t body, header; /* bytes */
     int connections;

@@ -273,6 +273,7 @@ static void metrics(void *worker, text *t) {
 
 const endpoint pages_endpoint = {
     .path = "/v1/pages",
+    .answers = "the reading order of pages",
     .size = sizeof(pages_request),
     .open = open_desk,
     .close = close_desk,

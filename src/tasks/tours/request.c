@@ -194,6 +194,7 @@ static void metrics(void *worker, text *t) {
 
 const endpoint tour_endpoint = {
     .path = "/v1/tour",
+    .answers = "tours through cities",
     .size = sizeof(tour_request),
     .open = open_solver,
     .close = close_solver,

@@ -8,4 +8,6 @@ const task tours_task = {
     .commands =
         (const command *const[]){&cmd_tsp_generate, &cmd_tsp_solve, &cmd_tsp_compare, &cmd_tsp_eval, NULL},
     .endpoints = (const endpoint *const[]){&tour_endpoint, NULL},
+    .model_file = "tours.safetensors",
+    .model_name = "tsp",
 };

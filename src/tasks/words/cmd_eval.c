@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "app/command.h"
-#include "app/model_path.h"
 #include "app/progress.h"
 #include "engine/base/error.h"
 #include "engine/base/shown.h"
+#include "tasks/words/model.h"
 #include "tasks/words/test.h"
 
 enum { MOST_FOR_ALL = 7 }; /* items up to which all n! orders are tried */

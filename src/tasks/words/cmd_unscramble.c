@@ -7,12 +7,12 @@
 
 #include "app/command.h"
 #include "app/json.h"
-#include "app/model_path.h"
 #include "app/progress.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
+#include "tasks/words/model.h"
 #include "tasks/words/readings.h"
 
 typedef struct unscramble_values {

@@ -123,6 +123,7 @@ static void answer(const request *base, text *t) {
 }
 const endpoint unscramble_endpoint = {
     .path = "/v1/unscramble",
+    .answers = "words in order",
     .size = sizeof(unscramble_request),
     .parse = parse,
     .submit = order_request_submit,

@@ -8,4 +8,6 @@ extern const endpoint unscramble_endpoint;
 const task words_task = {
     .commands = (const command *const[]){&cmd_words_prepare, &cmd_words_eval, &cmd_unscramble, NULL},
     .endpoints = (const endpoint *const[]){&unscramble_endpoint, NULL},
+    .model_file = "words.safetensors",
+    .model_name = "words",
 };
