@@ -8,7 +8,7 @@ WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -Oz -ffp-contract=of
                -Iinclude -Isrc -D_GNU_SOURCE $(WARN) -Wno-shorten-64-to-32 -Wno-double-promotion
 # size_t has 32 bits there: sizes are checked where they are read, not where they are narrowed.
 # Files of src/engine/base that depend on the operating system have a counterpart of the same name in src/front/wasm.
-WASM_ENTRY  := src/front/wasm/exports.c src/tasks/tours/wasm/tours.c
+WASM_ENTRY  := src/front/wasm/exports.c $(sort $(wildcard src/tasks/*/wasm/*.c))
 WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/front/wasm/*.c)))
 WASM_SRC    := $(filter-out $(WASM_OWN:src/front/wasm/%=src/engine/base/%),$(LIB_SRC)) $(WASM_OWN)
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)

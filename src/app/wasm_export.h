@@ -13,4 +13,8 @@ extern onet_error wasm_failure;
 /* Fills it in; returns ONET_MEMORY. */
 onet_status wasm_no_memory(void);
 
+/* The orderer of a model, kept for the next call with the same arguments; beam or top 0: the default. NULL on
+ * failure. */
+onet_orderer *wasm_orderer(const onet_model *model, int beam, int top);
+
 #endif

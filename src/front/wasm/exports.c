@@ -1,5 +1,5 @@
-/* The C functions that the browser page calls for models, orders, words, sets and training (those for tours:
- * src/tasks/tours/wasm). Arguments are numbers and pointers into the memory of the WebAssembly module; files
+/* The C functions that the browser page calls for models, orders, sets and training (those of the tasks:
+ * src/tasks/TASK/wasm). Arguments are numbers and pointers into the memory of the WebAssembly module; files
  * are those that the page put into the module's file system (web/files.js). On failure a function returns 0,
  * NULL or -1, as each says, and web_error returns the error message. */
 #include <math.h>
@@ -48,7 +48,7 @@ static struct {
     onet_orderer *orderer;
 } last;
 
-static onet_orderer *orderer_for(const onet_model *model, int beam, int top) {
+onet_orderer *wasm_orderer(const onet_model *model, int beam, int top) {
     if (last.orderer && last.model == model && last.beam == beam && last.top == top) return last.orderer;
     onet_orderer_free(last.orderer);
     last.orderer = NULL;
@@ -115,38 +115,8 @@ int web_order(const onet_model *model, float *items, int32_t *rows, int n, int b
     size_t start[2] = {0, (size_t)n};
     onet_sets set = lend(model, items, rows, start);
     onet_answer answer = {.order = order, .logprob = logprob, .step = step};
-    onet_orderer *orderer = orderer_for(model, beam, top);
+    onet_orderer *orderer = wasm_orderer(model, beam, top);
     return orderer && !onet_orderer_run(orderer, &set, &answer, &wasm_failure) ? answer.found : -1;
-}
-
-/* ---- Sentences --------------------------------------------------------------------------------------- */
-
-static onet_bag *bag; /* of the last text */
-
-/* Cuts a text into words of the model; returns their number, -1 on failure. */
-EXPORT(web_bag_read) int web_bag_read(const onet_model *model, const char *text, int most) {
-    onet_bag_free(bag);
-    bag = NULL;
-    if (onet_bag_new(&bag, onet_model_words(model), &wasm_failure)) return -1;
-    return onet_bag_add(bag, text, most, &wasm_failure) ? -1 : onet_bag_count(bag);
-}
-
-EXPORT(web_bag_word) const char *web_bag_word(int i, int *known) {
-    return onet_bag_word(bag, i, known);
-}
-
-/* Their orders, as web_order gives them. */
-EXPORT(web_bag_order)
-int web_bag_order(const onet_model *model, int beam, int top, int32_t *order, double *logprob) {
-    onet_answer answer = {.order = order, .logprob = logprob};
-    onet_orderer *orderer = orderer_for(model, beam, top);
-    return orderer && !onet_orderer_run(orderer, onet_bag_set(bag), &answer, &wasm_failure) ? answer.found
-                                                                                            : -1;
-}
-
-/* An order as a sentence: text [room], or its length where room is 0. */
-EXPORT(web_bag_write) size_t web_bag_write(const int32_t *order, char *text, size_t room) {
-    return onet_bag_write(bag, order, ONET_CASE_SENTENCE, room ? text : NULL, room);
 }
 
 /* The choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it. Returns the
@@ -157,7 +127,7 @@ int web_choices(const onet_model *model, float *items, int32_t *rows, int n, int
     size_t start[2] = {0, (size_t)n};
     onet_sets set = lend(model, items, rows, start);
     set.order = order;
-    onet_orderer *orderer = orderer_for(model, 0, 0);
+    onet_orderer *orderer = wasm_orderer(model, 0, 0);
     return orderer ? (int)onet_orderer_choices(orderer, &set, probability, &wasm_failure) : ONET_FAILED;
 }
 
@@ -233,7 +203,7 @@ int web_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order,
         answers[s].order = order + sets->start[s];
         answers[s].logprob = logprob + s;
     }
-    onet_orderer *orderer = orderer_for(model, 0, 0);
+    onet_orderer *orderer = wasm_orderer(model, 0, 0);
     onet_status status = orderer ? onet_orderer_run(orderer, sets, answers, &wasm_failure) : ONET_FAILED;
     free(answers);
     return status ? -1 : 0;
@@ -242,7 +212,7 @@ int web_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order,
 /* The set of a record in the model's order, to the writer. */
 static onet_status order_record(const onet_model *model, onet_record *record, onet_writer *writer) {
     const onet_words *words = onet_model_words(model);
-    onet_orderer *orderer = orderer_for(model, 0, 0);
+    onet_orderer *orderer = wasm_orderer(model, 0, 0);
     int32_t *order = malloc((size_t)onet_record_size(record) * sizeof *order);
     double logprob;
     onet_answer answer = {.order = order, .logprob = &logprob};
@@ -392,7 +362,7 @@ static onet_status measure(const onet_model *model, const onet_sets *sets, onet_
     onet_answer *answers = calloc(sets->count, sizeof *answers);
     int32_t *order = calloc(items, sizeof *order);
     *each = calloc(sets->count, sizeof **each);
-    onet_orderer *orderer = orderer_for(model, 0, 0);
+    onet_orderer *orderer = wasm_orderer(model, 0, 0);
     onet_status status = answers && order && *each ? ONET_OK : wasm_no_memory();
     for (size_t s = 0; s < sets->count && !status; s++) answers[s].order = order + (sets->start[s] - first);
     if (!status && !orderer) status = ONET_FAILED;
