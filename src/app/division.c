@@ -21,6 +21,24 @@ onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *e
     return ONET_OK;
 }
 
+onet_status division_hold_out(onet_sets **data, onet_sets **valid, const char *const *group, size_t count,
+                              uint64_t seed, onet_error *err) {
+    size_t all = (*data)->count;
+    onet_sets *rest = NULL;
+    uint8_t *take = array_new(all, 1);
+    onet_status status = take ? ONET_OK : fail_memory(err, "the validation sets");
+    if (!status) status = onet_sets_hold_out(take, *data, group, count, seed, err);
+    if (!status) status = onet_sets_pick(valid, *data, take, err);
+    for (size_t s = 0; s < all && !status; s++) take[s] = !take[s];
+    if (!status) status = onet_sets_pick(&rest, *data, take, err);
+    if (!status) {
+        onet_sets_free(*data);
+        *data = rest;
+    }
+    free(take);
+    return status;
+}
+
 void groups_free(char **group, size_t count) {
     for (size_t s = 0; group && s < count; s++) free(group[s]);
     free(group);

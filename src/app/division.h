@@ -9,6 +9,11 @@
  * follows from the seed alone. */
 onet_status pick_places(size_t **place, size_t count, uint64_t seed, onet_error *err);
 
+/* Moves `count` sets, drawn by the seed, from *data to *valid. group [sets]: those of one group stay
+ * together; NULL: no groups. ONET_USAGE if so many cannot be taken. */
+onet_status division_hold_out(onet_sets **data, onet_sets **valid, const char *const *group, size_t count,
+                              uint64_t seed, onet_error *err);
+
 /* The group of each set of a file that was read with these options, by options->group_column, a key of JSON
  * or column of CSV: *group [count], allocated, NULL for a set that names none. The file is read once more, so
  * it must not be a pipe. */

@@ -1,13 +1,15 @@
-/* Reads the sets that `ordernet eval` measures, with line, name and group of each; groups them; and writes
- * the measures of each set as CSV or JSON Lines. */
+/* Reads the sets that `ordernet eval` measures, with line, name and group of each; averages their
+ * measures by size and group; measures the importance of features; and writes the measures of each set. */
 #include "app/eval_sets.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/json.h"
+#include "app/progress.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -122,9 +124,21 @@ onet_status eval_sets_read(eval_sets *e, const char *path, const onet_read_optio
     return status;
 }
 
-/* ---- Groups ------------------------------------------------------------------------------------------ */
+/* ---- By size and by group ------------------------------------------------------------------------------ */
 
-static int by_group(const void *a, const void *b, void *context) {
+void eval_table_free(eval_table *t) {
+    for (size_t i = 0; t->rows && i < t->count; i++) free(t->rows[i].name);
+    free(t->rows);
+    *t = (eval_table){0};
+}
+
+static onet_status table_new(eval_table *t, size_t parts, onet_error *err) {
+    t->count = parts + 1;
+    t->rows = array_new(t->count, sizeof *t->rows);
+    return t->rows ? ONET_OK : fail_memory(err, "the report");
+}
+
+static int compare_groups(const void *a, const void *b, void *context) {
     const eval_sets *e = context;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     const char *p = e->group[x], *q = e->group[y];
@@ -133,7 +147,10 @@ static int by_group(const void *a, const void *b, void *context) {
     return order ? order : (x > y) - (x < y);
 }
 
-onet_status eval_groups(const eval_sets *e, size_t **which, size_t **start, size_t *count, onet_error *err) {
+/* The groups of the sets by name, those without one last: group k has the sets which[start[k]] ..
+ * which[start[k + 1] - 1], and which[start[k]] tells its name. Free both. */
+static onet_status groups(const eval_sets *e, size_t **which, size_t **start, size_t *count,
+                          onet_error *err) {
     size_t sets = e->sets->count, *place = array_new(sets, sizeof *place);
     size_t *first = array_new(sets + 1, sizeof *first);
     *which = place;
@@ -141,13 +158,99 @@ onet_status eval_groups(const eval_sets *e, size_t **which, size_t **start, size
     *count = 0;
     if (!place || !first) return fail_memory(err, "the groups");
     for (size_t s = 0; s < sets; s++) place[s] = s;
-    qsort_r(place, sets, sizeof *place, by_group, (void *)(uintptr_t)e);
+    qsort_r(place, sets, sizeof *place, compare_groups, (void *)(uintptr_t)e);
     for (size_t k = 0; k < sets; k++) {
         const char *name = e->group[place[k]], *before = k ? e->group[place[k - 1]] : NULL;
         if (!k || !name != !before || (name && strcmp(name, before) != 0)) first[(*count)++] = k;
     }
     first[*count] = sets;
     return ONET_OK;
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+onet_status eval_by_size(eval_table *t, const onet_set_measure *each, size_t sets, onet_error *err) {
+    size_t *size = array_new(sets, sizeof *size), *which = array_new(sets, sizeof *which), sizes = 0;
+    onet_status status = size && which ? ONET_OK : fail_memory(err, "the sizes of the sets");
+    for (size_t s = 0; s < sets && !status; s++) size[s] = each[s].n;
+    if (!status) qsort(size, sets, sizeof *size, compare_sizes);
+    for (size_t s = 0; s < sets && !status; s++)
+        if (!s || size[s] != size[sizes - 1]) size[sizes++] = size[s];
+    if (!status) status = table_new(t, sizes, err);
+    for (size_t i = 0; i < sizes && !status; i++) {
+        size_t count = 0;
+        for (size_t s = 0; s < sets; s++)
+            if (each[s].n == size[i]) which[count++] = s;
+        onet_measure_mean(&t->rows[i].report, each, which, count);
+        if (asprintf(&t->rows[i].name, "%zu", size[i]) < 0) {
+            t->rows[i].name = NULL;
+            status = fail_memory(err, "the report");
+        }
+    }
+    if (!status) onet_measure_mean(&t->rows[sizes].report, each, NULL, sets);
+    free(size);
+    free(which);
+    return status;
+}
+
+onet_status eval_by_group(eval_table *t, const eval_sets *e, const onet_set_measure *each, onet_error *err) {
+    size_t *which = NULL, *start = NULL, count = 0;
+    onet_status status = groups(e, &which, &start, &count, err);
+    if (!status) status = table_new(t, count, err);
+    for (size_t i = 0; i < count && !status; i++) {
+        const char *name = e->group[which[start[i]]];
+        onet_measure_mean(&t->rows[i].report, each, which + start[i], start[i + 1] - start[i]);
+        if (!(t->rows[i].name = strdup(name ? name : "(none)"))) status = fail_memory(err, "the report");
+    }
+    if (!status) onet_measure_mean(&t->rows[count].report, each, NULL, e->sets->count);
+    free(which);
+    free(start);
+    return status;
+}
+
+/* ---- Importance of the features ---------------------------------------------------------------------- */
+
+void eval_importances_free(eval_importances *m) {
+    free(m->name);
+    free(m->text);
+    free(m->of);
+}
+
+onet_status eval_importance(eval_importances *m, const onet_model *model, onet_orderer *orderer,
+                            const eval_sets *e, const onet_set_measure *each, int repeats, uint64_t seed,
+                            bool quiet, onet_error *err) {
+    enum { NAME = 256 };
+    int relations = onet_model_settings(model)->relations, all = e->sets->width + relations;
+    size_t width = (size_t)all;
+    const onet_columns *columns = onet_model_columns(model);
+    m->name = array_new(width, sizeof *m->name);
+    m->text = array_new(width, NAME);
+    m->of = array_new(width, sizeof *m->of);
+    if (!m->name || !m->text || !m->of) return fail_memory(err, "the importance of the features");
+    progress line;
+    onet_status status = ONET_OK;
+    progress_start(&line, quiet);
+    for (int j = 0; j < all && !status; m->count++) {
+        char *text = m->text + (size_t)m->count * NAME;
+        bool relation = j >= e->sets->width;
+        int span = relation ? 1 : onet_columns_span(columns, j);
+        snprintf(text, NAME, relation ? "relation %d" : "x%d", /* as convert names them */
+                 relation ? j - e->sets->width + 1 : j + 1);
+        m->name[m->count] = e->feature && !relation ? e->feature[j] : text;
+        if (span > 1) {
+            const char *name = onet_columns_name(columns, j);
+            snprintf(text, NAME, "%.*s", (int)strcspn(name, "="), name);
+            m->name[m->count] = text;
+        }
+        status = onet_measure_importance(&m->of[m->count], orderer, e->sets, each, j, repeats, seed, err);
+        j += span;
+        progress_count(&line, "importance", "features", j, all);
+    }
+    progress_end(&line);
+    return status;
 }
 
 /* ---- A row for each set ------------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
-/* Reads the sets that `ordernet eval` measures, with the line, name and group that the file gives each, and
- * writes the measures of each set to a file. */
+/* Reads the sets that `ordernet eval` measures, with the line, name and group that the file gives each;
+ * averages their measures by size or group, measures the importance of features, and writes the measures of
+ * each set to a file. */
 #ifndef CLI_EVAL_SETS_H
 #define CLI_EVAL_SETS_H
 
@@ -24,9 +25,35 @@ onet_status eval_sets_read(eval_sets *e, const char *path, const onet_read_optio
                            const char *group, onet_error *err);
 void eval_sets_free(eval_sets *e);
 
-/* The groups of the sets by name, those without one last: group k has the sets which[start[k]] ..
- * which[start[k + 1] - 1], and which[start[k]] tells its name. Free both. */
-onet_status eval_groups(const eval_sets *e, size_t **which, size_t **start, size_t *count, onet_error *err);
+/* The report of some of the sets: of one size or group, or, without a name, of all. */
+typedef struct eval_row {
+    char *name;
+    onet_report report;
+} eval_row;
+
+typedef struct eval_table {
+    eval_row *rows; /* [count], that of all sets last */
+    size_t count;
+} eval_table;
+
+/* The measures `each` [sets] as means over the sets of each size, or group. */
+onet_status eval_by_size(eval_table *t, const onet_set_measure *each, size_t sets, onet_error *err);
+onet_status eval_by_group(eval_table *t, const eval_sets *e, const onet_set_measure *each, onet_error *err);
+void eval_table_free(eval_table *t);
+
+typedef struct eval_importances {
+    int count;
+    const char **name;   /* [count] */
+    char *text;          /* of the names that the data have not */
+    onet_importance *of; /* [count] */
+} eval_importances;
+
+/* What the measures lose when a feature, or a relation, is shuffled. A column of text is one feature: those
+ * that the network sees of it are shuffled together. Shows its progress unless quiet. */
+onet_status eval_importance(eval_importances *m, const onet_model *model, onet_orderer *orderer,
+                            const eval_sets *e, const onet_set_measure *each, int repeats, uint64_t seed,
+                            bool quiet, onet_error *err);
+void eval_importances_free(eval_importances *m);
 
 /* ONET_USAGE for a name that tells neither CSV nor JSON Lines. */
 onet_status eval_each_format(const char *path, bool *csv, onet_error *err);

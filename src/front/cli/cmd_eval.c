@@ -40,31 +40,8 @@ static void defaults(void *values) {
 
 /* ---- Reports ----------------------------------------------------------------------------------------- */
 
-/* The report of some of the sets: of one size or group, or, without a name, of all. */
-typedef struct row {
-    char *name;
-    onet_report report;
-} row;
-
-typedef struct table {
-    row *rows; /* [count], that of all sets last */
-    size_t count;
-} table;
-
-static void table_free(table *t) {
-    for (size_t i = 0; t->rows && i < t->count; i++) free(t->rows[i].name);
-    free(t->rows);
-    *t = (table){0};
-}
-
-static onet_status table_new(table *t, size_t parts, onet_error *err) {
-    t->count = parts + 1;
-    t->rows = array_new(t->count, sizeof *t->rows);
-    return t->rows ? ONET_OK : fail_memory(err, "the report");
-}
-
 /* title: what the names are. */
-static void print_table(const table *t, const char *title) {
+static void print_table(const eval_table *t, const char *title) {
     int width = (int)strlen(title) > 6 ? (int)strlen(title) : 6;
     for (size_t i = 0; i < t->count; i++) {
         int length = t->rows[i].name ? (int)strlen(t->rows[i].name) : 0;
@@ -95,7 +72,7 @@ static void json_report(json_t *object, const onet_report *report) {
 }
 
 /* The parts of a table; the names of sizes are numbers. */
-static json_t *json_parts(const table *t, const char *key, bool number) {
+static json_t *json_parts(const eval_table *t, const char *key, bool number) {
     json_t *list = json_array();
     for (size_t i = 0; i + 1 < t->count; i++) {
         json_t *object = json_object();
@@ -107,102 +84,9 @@ static json_t *json_parts(const table *t, const char *key, bool number) {
     return list;
 }
 
-static int compare_sizes(const void *a, const void *b) {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
-static onet_status by_size(table *t, const onet_set_measure *each, size_t sets, onet_error *err) {
-    size_t *size = array_new(sets, sizeof *size), *which = array_new(sets, sizeof *which), sizes = 0;
-    onet_status status = size && which ? ONET_OK : fail_memory(err, "the sizes of the sets");
-    for (size_t s = 0; s < sets && !status; s++) size[s] = each[s].n;
-    if (!status) qsort(size, sets, sizeof *size, compare_sizes);
-    for (size_t s = 0; s < sets && !status; s++)
-        if (!s || size[s] != size[sizes - 1]) size[sizes++] = size[s];
-    if (!status) status = table_new(t, sizes, err);
-    for (size_t i = 0; i < sizes && !status; i++) {
-        size_t count = 0;
-        for (size_t s = 0; s < sets; s++)
-            if (each[s].n == size[i]) which[count++] = s;
-        onet_measure_mean(&t->rows[i].report, each, which, count);
-        if (asprintf(&t->rows[i].name, "%zu", size[i]) < 0) {
-            t->rows[i].name = NULL;
-            status = fail_memory(err, "the report");
-        }
-    }
-    if (!status) onet_measure_mean(&t->rows[sizes].report, each, NULL, sets);
-    free(size);
-    free(which);
-    return status;
-}
-
-static onet_status by_group(table *t, const eval_sets *e, const onet_set_measure *each, onet_error *err) {
-    size_t *which = NULL, *start = NULL, groups = 0;
-    onet_status status = eval_groups(e, &which, &start, &groups, err);
-    if (!status) status = table_new(t, groups, err);
-    for (size_t i = 0; i < groups && !status; i++) {
-        const char *name = e->group[which[start[i]]];
-        onet_measure_mean(&t->rows[i].report, each, which + start[i], start[i + 1] - start[i]);
-        if (!(t->rows[i].name = strdup(name ? name : "(none)"))) status = fail_memory(err, "the report");
-    }
-    if (!status) onet_measure_mean(&t->rows[groups].report, each, NULL, e->sets->count);
-    free(which);
-    free(start);
-    return status;
-}
-
 /* ---- Importance of the features ---------------------------------------------------------------------- */
 
-typedef struct importances {
-    int count;
-    const char **name;   /* [count] */
-    char *text;          /* of the names that the data have not */
-    onet_importance *of; /* [count] */
-} importances;
-
-static void importances_free(importances *m) {
-    free(m->name);
-    free(m->text);
-    free(m->of);
-}
-
-/* A column of text is one: its features are shuffled together. */
-static onet_status measure_features(importances *m, const eval_values *v, const onet_model *model,
-                                    onet_orderer *orderer, const eval_sets *e, const onet_set_measure *each,
-                                    onet_error *err) {
-    enum { NAME = 256 };
-    int relations = onet_model_settings(model)->relations, all = e->sets->width + relations;
-    size_t width = (size_t)all;
-    const onet_columns *columns = onet_model_columns(model);
-    m->name = array_new(width, sizeof *m->name);
-    m->text = array_new(width, NAME);
-    m->of = array_new(width, sizeof *m->of);
-    if (!m->name || !m->text || !m->of) return fail_memory(err, "the importance of the features");
-    progress line;
-    onet_status status = ONET_OK;
-    progress_start(&line, v->quiet);
-    for (int j = 0; j < all && !status; m->count++) {
-        char *text = m->text + (size_t)m->count * NAME;
-        bool relation = j >= e->sets->width;
-        int span = relation ? 1 : onet_columns_span(columns, j);
-        snprintf(text, NAME, relation ? "relation %d" : "x%d", /* as convert names them */
-                 relation ? j - e->sets->width + 1 : j + 1);
-        m->name[m->count] = e->feature && !relation ? e->feature[j] : text;
-        if (span > 1) {
-            const char *name = onet_columns_name(columns, j);
-            snprintf(text, NAME, "%.*s", (int)strcspn(name, "="), name);
-            m->name[m->count] = text;
-        }
-        status = onet_measure_importance(&m->of[m->count], orderer, e->sets, each, j, v->repeats,
-                                         v->order.seed, err);
-        j += span;
-        progress_count(&line, "importance", "features", j, all);
-    }
-    progress_end(&line);
-    return status;
-}
-
-static void print_features(const importances *m, int repeats) {
+static void print_features(const eval_importances *m, int repeats) {
     int width = 7;
     for (int j = 0; j < m->count; j++)
         if ((int)strlen(m->name[j]) > width)
@@ -220,7 +104,7 @@ static void print_features(const importances *m, int repeats) {
     }
 }
 
-static json_t *json_features(const importances *m, const eval_values *v) {
+static json_t *json_features(const eval_importances *m, const eval_values *v) {
     json_t *list = json_array();
     for (int j = 0; j < m->count; j++)
         json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "feature", m->name[j], "exact",
@@ -230,7 +114,7 @@ static json_t *json_features(const importances *m, const eval_values *v) {
                      list);
 }
 
-static onet_status draw_features(const importances *m, const char *path, onet_error *err) {
+static onet_status draw_features(const eval_importances *m, const char *path, onet_error *err) {
     onet_measure *values = array_new(2 * (size_t)m->count, sizeof *values);
     if (!values) return fail_memory(err, "a picture");
     for (int j = 0; j < m->count; j++) {
@@ -252,8 +136,8 @@ static onet_status draw_features(const importances *m, const char *path, onet_er
 
 /* ---- All of it --------------------------------------------------------------------------------------- */
 
-static onet_status print_json(const eval_values *v, const onet_report *all, const table *sizes,
-                              const table *groups, const importances *features,
+static onet_status print_json(const eval_values *v, const onet_report *all, const eval_table *sizes,
+                              const eval_table *groups, const eval_importances *features,
                               const onet_comparison *compared, const onet_sets *sets, onet_error *err) {
     json_t *report = json_object();
     json_report(report, all);
@@ -290,14 +174,16 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
 
 static onet_status report(const eval_values *v, const onet_model *model, onet_orderer *orderer,
                           const eval_sets *e, const onet_set_measure *each, onet_error *err) {
-    table sizes = {0}, groups = {0};
-    importances features = {0};
+    eval_table sizes = {0}, groups = {0};
+    eval_importances features = {0};
     onet_report all;
     onet_measure_mean(&all, each, NULL, e->sets->count);
-    onet_status status = v->by_size ? by_size(&sizes, each, e->sets->count, err) : ONET_OK;
-    if (!status && v->group) status = by_group(&groups, e, each, err);
+    onet_status status = v->by_size ? eval_by_size(&sizes, each, e->sets->count, err) : ONET_OK;
+    if (!status && v->group) status = eval_by_group(&groups, e, each, err);
     if (!status && v->per_set) status = eval_write_each(v->per_set, e, v->group != NULL, each, err);
-    if (!status && v->importance) status = measure_features(&features, v, model, orderer, e, each, err);
+    if (!status && v->importance)
+        status =
+            eval_importance(&features, model, orderer, e, each, v->repeats, v->order.seed, v->quiet, err);
     onet_comparison compared;
     if (!status && v->baselines) status = compare(&compared, v, model, e->sets, each, err);
     if (!status && v->draw) status = draw_features(&features, v->draw, err);
@@ -312,9 +198,9 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
         if (v->baselines) putchar('\n');
         if (v->baselines) status = comparison_print(&compared, e->sets, "eval", err);
     }
-    table_free(&sizes);
-    table_free(&groups);
-    importances_free(&features);
+    eval_table_free(&sizes);
+    eval_table_free(&groups);
+    eval_importances_free(&features);
     return status;
 }
 

@@ -176,27 +176,6 @@ static onet_status holdout_count(const train_values *v, size_t all, size_t *coun
     return ONET_OK;
 }
 
-/* Takes validation sets, drawn by the seed, out of the data. */
-static onet_status hold_out(const train_values *v, const char *const *group, onet_sets **data,
-                            onet_sets **valid, onet_error *err) {
-    size_t all = (*data)->count, count = 0;
-    onet_sets *rest = NULL;
-    onet_status status = holdout_count(v, all, &count, err);
-    uint8_t *take = status ? NULL : array_new(all, 1);
-    if (!status && !take) status = fail_memory(err, "the validation sets");
-    if (!status) status = onet_sets_hold_out(take, *data, group, count, v->options.seed, err);
-    if (status == ONET_USAGE && take) error_prefix(err, "--holdout %s", v->holdout);
-    if (!status) status = onet_sets_pick(valid, *data, take, err);
-    for (size_t s = 0; s < all && !status; s++) take[s] = !take[s];
-    if (!status) status = onet_sets_pick(&rest, *data, take, err);
-    if (!status) {
-        onet_sets_free(*data);
-        *data = rest;
-    }
-    free(take);
-    return status;
-}
-
 /* Options that exclude each other. */
 static onet_status check_options(const train_values *v, onet_error *err) {
     onet_tune_options how;
@@ -307,7 +286,12 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         status = groups_read(&v->group, v->grouped, v->data, &v->read, err);
     }
     const char *const *group = (const char *const *)v->group;
-    if (!status && v->holdout) status = hold_out(v, group, data, valid, err);
+    size_t count = 0;
+    if (!status && v->holdout) status = holdout_count(v, (*data)->count, &count, err);
+    if (count) {
+        status = division_hold_out(data, valid, group, count, v->options.seed, err);
+        if (status == ONET_USAGE) error_prefix(err, "--holdout %s", v->holdout);
+    }
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
     return status || v->quiet ? status : feature_report(*data, &v->options, err);
