@@ -31,14 +31,14 @@ no_options() { # FOLDER: prints sentences that name an option
 no_fields() { # FOLDER: prints sentences that name a field of options
     find "$1" -type f | xargs grep -HnE '"[^"]*(\(|[a-z] )onet_[a-z]+_options\.[a-z]' | grep -vE '"onet_[a-z]+_options\.[a-z0-9_]+ onet_[a-z]+_options\.[a-z0-9_]+"' && return 1 || return 0
 }
-# A folder of the engine includes those before it in the flow of data, and itself.
-no_cycle() {
-    for folder_of in src/engine/*/; do
+# A folder includes those before it in the flow of data, and itself.
+no_cycle() { # FOLDER: of its folders
+    for folder_of in "$1"/*/; do
         name=$(basename "$folder_of")
-        find "$folder_of" -type f | xargs grep -hoE '#include "engine/[a-z]+/' | sed 's|.*engine/||; s|/||' | sort -u |
+        find "$folder_of" -type f | xargs grep -hoE "#include \"${1#src/}/[a-z]+/" | sed 's|.*/\(.*\)/|\1|' | sort -u |
             sed "s|^|$name |"
     done | awk '$1 != $2' >"$folder/edges"
-    tsort "$folder/edges" >/dev/null
+    [ -s "$folder/edges" ] && tsort "$folder/edges" >/dev/null
 }
 
 check "C" alone c "${CC:-cc}" -std=c99
@@ -48,7 +48,9 @@ else
     skip "the header in C++: no C++ compiler"
 fi
 check "src/engine includes the engine alone" includes_only "$(find src/engine -type f | tr "\n" " ")" "$PUBLIC|engine/[a-z_0-9/]+\.(h|cuh)|emulated_mma\.h"
-check "the folders of src/engine do not include each other in a circle" no_cycle
+for part in src/engine src/engine/cuda; do
+    check "the folders of $part do not include each other in a circle" no_cycle "$part"
+done
 check "src/app includes the public headers and itself" includes_only "src/app/*.[ch]" "$PUBLIC|$BASE|app/[a-z_0-9]+\.h"
 for task in src/tasks/*/; do
     task=${task%/} own="${task#src/tasks/}"

@@ -2,12 +2,12 @@
  * functions of each layer, launches, norms, pools and sums over a warp or a batch. */
 /* clang-format off */
 /*   src/engine/kernels/gpu_library.h  what the library offers to the rest of the program
- *   src/engine/cuda/base            one training step from the host's side: the table of operations (net.cu),
- *                                     memory (memory.cu), launches and graphs (step.cu), norms, the optimiser,
- *                                     words' vectors; and parts of kernels: this file, mma.cuh and gemm.cuh
- *                                     (tensor cores)
+ *   src/engine/cuda/base              what the others share: this file, mma.cuh and gemm.cuh (tensor cores), norms
  *   src/engine/cuda/layers            training, any net and batch: one kernel per layer (layers.cuh)
  *   src/engine/cuda/narrow            training, narrow nets on small sets: the whole step in one kernel (narrow.cuh)
+ *   src/engine/cuda/step              a training step from the host's side: the table of operations (net.cu),
+ *                                     memory (memory.cu), launches and graphs (step.cu), the optimiser, the
+ *                                     vectors of words
  *   src/engine/cuda/order             ordering with a trained model (order.cuh) */
 /* clang-format on */
 /* step.cu picks the family of a training step: narrow where gpu_narrow takes the net and the batch, else
@@ -637,5 +637,20 @@ __device__ static inline float4 load4(const float *p) {
 __device__ static inline void store4(float *p, float4 v) {
     *(float4 *)p = v;
 }
+
+/* ---- the norms of the net (norms.cu) ---- */
+
+/* Of encoder block `block`: the norm over hidden channels, and that over its output. */
+norm_forward norms_first(const gpu *s, int block);
+norm_forward norms_second(const gpu *s, int block);
+norm_forward norms_decoder(const gpu *s, int block);
+norm_backward norms_first_back(const gpu *s, int block);
+norm_backward norms_second_back(const gpu *s, int block);
+norm_backward norms_decoder_back(const gpu *s, int block);
+
+/* To be called after the kernel that adds up the sums of this norm and before any that uses the norm. Does
+ * something only where ranks share a batch. */
+void norms_total(gpu *s, norm_forward p);
+void norms_total(gpu *s, norm_backward p);
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/cuda/base/norms.cuh"
+#include "engine/cuda/base/gpu.cuh"
 
 /* cells: of the whole batch, over all ranks. */
 static norm_forward forward_of(const gpu *s, norms b, norm_at at, int width, size_t cells) {

@@ -1,9 +1,9 @@
 /* Describes the layer-by-layer family of CUDA kernels, which computes a training step of any net with one
  * kernel or a few per layer: what each reads and writes, in order. Declares the helpers that its files share;
- * base/gpu.cuh declares the functions that base/step.cu calls. */
+ * base/gpu.cuh declares the functions that step/step.cu calls. */
 /* clang-format off */
 /* They take every net that the library opens (encoder_out up to 128, decoder_out up to 64) and every batch
- * that memory_reserve accepts, of one size or of several. base/step.cu picks them where the narrow family does not
+ * that memory_reserve accepts, of one size or of several. step/step.cu picks them where the narrow family does not
  * take the net and batch: always where ranks share a batch or its sets have several sizes.
  *
  * A batch of one size is cut into tiles by a plan that its kernels get as arguments. A batch of several sizes
@@ -40,14 +40,13 @@
  *   encoder_correct (encoder_back.cu)  ac, sum, c0, c1                 dac
  *   [rows_weights]                   dac, x                            weight_part
  *   inputs                           dac, w1                           dx; gd, k0, k1 of norm2 of block k-1
- * finish, move (base/optimise.cu)    all parts                         the gradient; the parameters
+ * finish, move (step/optimise.cu)    all parts                         the gradient; the parameters
  */
 /* clang-format on */
 #ifndef CUDA_LAYERS_CUH
 #define CUDA_LAYERS_CUH
 
 #include "engine/cuda/base/gemm.cuh"
-#include "engine/cuda/base/norms.cuh"
 
 /* The gradient dx of the features that encoder block `block` sees (features.cuh), or (block == M) the
  * decoder; from d [R, K], the gradient of their product with weights w [K, columns]. And the backward pass of
@@ -61,5 +60,15 @@ void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int w
 /* Gradient of the start vector, from what all sets give to its row `last` of dq. */
 void gpu_start_gradient(gpu *s, cudaStream_t where, float *last);
 bool gpu_narrow_limits(gpu *s);
+
+/* ---- Batches whose sets have several sizes (mixed.cu) ---- */
+
+/* Memory of the host to sort batches of up to this size. mixed_close frees it, and that of the tables. */
+bool mixed_reserve(gpu *s, batch_size most);
+void mixed_close(gpu *s);
+/* Sorts the sets of a batch (s->ragged.sorted) and writes its tables to the slot that is open, from where
+ * they are to be sent to s->ragged.tables. False: there is not enough memory, or a set does not fit into
+ * shared memory. */
+bool mixed_make(gpu *s, const uint32_t *index, int B);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "engine/cuda/layers/mixed.cuh"
+#include "engine/cuda/layers/layers.cuh"
 
 extern "C" {
 #include "engine/data/sets.h"

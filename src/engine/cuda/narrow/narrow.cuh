@@ -9,7 +9,7 @@
  *
  * Takes nets with O and C of 16 channels (padded), H up to 128, 1 to 8 blocks in the encoder and in the
  * decoder; batches of n*n <= 512 cells per set, so small that N planes of cells fit into shared memory, no
- * more sets than multiprocessors, and all sets on this rank. base/step.cu asks gpu_narrow first.
+ * more sets than multiprocessors, and all sets on this rank. step/step.cu asks gpu_narrow first.
  *
  * Kernels of a step (narrow.cu), and the phases of narrow_step:
  *
@@ -25,7 +25,7 @@
  *   rows_back                      rows_b                          dq, start_part, start_d
  *   encoder_back                   ac, u, best, arg, w1_back       dac, g, dx
  * narrow_rest                      dq, dac, x; all parts per set   rows_part, weight_part; sums of the parts
- * finish, move (base/optimise.cu)  all parts                       the gradient; the parameters
+ * finish, move (step/optimise.cu)  all parts                       the gradient; the parameters
  *
  * The phases are the operations of a step in the order of kernels/cpu.c. A kernel may run all of them or, for
  * tests and where the loss is read before the backward pass, some: then its first phase loads what it needs

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cuda/base/step.cuh"
-#include "engine/cuda/base/words.cuh"
-#include "engine/cuda/layers/mixed.cuh"
+#include "engine/cuda/step/step.cuh"
 
 extern "C" {
 #include "engine/data/sets.h"

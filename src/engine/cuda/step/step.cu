@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/cuda/base/step.cuh"
+#include "engine/cuda/step/step.cuh"
 
 void gpu_fork(gpu *s, int i) {
     gpu_ok(s, cudaEventRecord(s->queue.fork, s->queue.stream), "event");

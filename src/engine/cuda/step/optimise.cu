@@ -263,7 +263,8 @@ void gpu_adam(gpu *s) {
 }
 
 /* Each product is rounded, as on the CPU: no fused multiply-add. */
-__global__ void __launch_bounds__(256) draw(float *average, const float *from, size_t count, double decay) {
+__global__ void __launch_bounds__(256)
+    move_average(float *average, const float *from, size_t count, double decay) {
     size_t stride = (size_t)gridDim.x * 256;
     for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < count; i += stride)
         average[i] =
@@ -273,9 +274,9 @@ __global__ void __launch_bounds__(256) draw(float *average, const float *from, s
 void gpu_average(gpu *s, double decay) {
     s->queue.chained = false;
     int blocks = 8 * s->multiprocessors;
-    LAUNCH(s, s->queue.stream, blocks, 256, 0, draw, s->weights.average, s->weights.theta, s->base.sh->total,
-           decay);
+    LAUNCH(s, s->queue.stream, blocks, 256, 0, move_average, s->weights.average, s->weights.theta,
+           s->base.sh->total, decay);
     if (s->given.vector_count)
-        LAUNCH(s, s->queue.stream, blocks, 256, 0, draw, s->given.vectors_average, s->given.vectors,
+        LAUNCH(s, s->queue.stream, blocks, 256, 0, move_average, s->given.vectors_average, s->given.vectors,
                s->given.vector_count, decay);
 }

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "engine/cuda/base/words.cuh"
+#include "engine/cuda/step/step.cuh"
 
 /* Sorts by word, then by row; key: word << 32 | row. Returns the number of distinct words. */
 static int list(const gpu *s, uint64_t *key, size_t rows, int32_t *first) {

@@ -1,5 +1,5 @@
-/* Declares what the operations of the CUDA backend (net.cu) call: memory (memory.cu) and the launches of a
- * step (step.cu). */
+/* Declares what the operations of the CUDA backend (net.cu) call: memory (memory.cu), the launches of a
+ * step (step.cu) and the list of a batch's words (words.cu). */
 #ifndef CUDA_STEP_CUH
 #define CUDA_STEP_CUH
 
@@ -34,5 +34,13 @@ void step_send_slot(gpu *s);
 /* Launches what is waiting, and `more` with it. */
 void step_launch(gpu *s, int more);
 void step_drop_graphs(gpu *s);
+
+/* ---- Words whose vectors are trained (words.cu) ---- */
+
+/* Writes the rows of each distinct word of the batch to `first` and behind it, as in struct gpu; returns
+ * the number of words. */
+int words_list(gpu *s, int32_t *first);
+/* The same for the sets of all ranks; dx becomes the gradient of the whole batch, [rows, width]. */
+int words_share(gpu *s, int32_t *first);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "engine/cuda/base/step.cuh"
-#include "engine/cuda/layers/mixed.cuh"
+#include "engine/cuda/step/step.cuh"
 
 /* Both on the net's own stream: what is asked of the default stream may be done later than what this one is
  * asked next. */
