@@ -27,9 +27,9 @@ bool jsonl_is(const record *r, const member *m, const char *name);
 
 /* Writes the set as a line: its own text where it came from JSON Lines, with `order` set to the answer's, or
  * to its own where answer is NULL. */
-/* Writes what was wrong with a set in place of its answer. */
-onet_status jsonl_write_error(output *out, const record *r, const char *error, onet_error *err);
 onet_status jsonl_write(output *out, const record *r, const onet_answer *answer,
                         const onet_write_options *parts, onet_error *err);
+/* Writes what was wrong with a set in place of its answer. */
+onet_status jsonl_write_error(output *out, const record *r, const char *error, onet_error *err);
 
 #endif

@@ -88,7 +88,7 @@ void search_free(search *s);
 int search_orders(int n, int most);
 
 /* Begins with the sets of an encoded group. Where the greedy orders are to be found ahead of the beam search,
- * they are found here, all in step, so that the weights of a block are read once for all sets. The tasks are
+ * they are found here in lockstep, so that the weights of a block are read once for all sets. The tasks are
  * used until the next call. */
 void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count);
 

@@ -220,7 +220,7 @@ static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const
 }
 
 /* Sends each rank its slice, orders the first here, receives the answers. If a rank fails, the answers of
- * the others are still received, so that none waits for ever. */
+ * the others are still received, so that no rank waits forever. */
 static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_answer *answers,
                              score_out score, onet_error *err) {
     const world *w = r->w;

@@ -115,8 +115,9 @@ onet_status onet_measure_importance(onet_importance *result, onet_orderer *order
     if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
     if (feature < 0 || relation >= sets_relations(sets) || repeats < 1)
         return fail(err, ONET_USAGE,
-                    "feature %d of %d, shuffled %d times: there is no such feature, or no turn", feature,
-                    sets->width + sets_relations(sets), repeats);
+                    "feature %d of %d is to be shuffled %d times; give a feature that there is, counted from "
+                    "0, and at least one time",
+                    feature, sets->width + sets_relations(sets), repeats);
     int span = relation < 0 ? onet_columns_span(onet_model_columns(orderer->z.model), feature) : 1;
     if (span > sets->width - feature) span = 1;
     shuffled x;

@@ -240,11 +240,11 @@ static onet_status tune_possible(const train_values *v, onet_error *err) {
     if (o.resume) o.keep = o.resume = 0; /* what the search goes on to may have other models than before */
     onet_status status = onet_train_possible(&o, err);
     if (!status && o.keep && !access(path, F_OK))
-        status = fail(
-            err, ONET_USAGE,
-            "%s is there already: go on with that search (--resume), replace it (--force), or name another "
-            "model",
-            path);
+        status =
+            fail(err, ONET_USAGE,
+                 "%s is there already: resume that search (--resume), replace it (--force), or name another "
+                 "model",
+                 path);
     if (!status && output_replaces(path, v->data))
         status =
             fail(err, ONET_USAGE, "--data %s would be overwritten by %s; name another model", v->data, path);

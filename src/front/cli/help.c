@@ -70,8 +70,8 @@ void help_overview(FILE *out, const char *family) {
     }
     fputc('\n', out);
     print_wrapped(out,
-                  "'ordernet COMMAND --help' says all about one command; 'ordernet --version' the version.",
-                  0, 0, width);
+                  "'ordernet COMMAND --help' explains a command; 'ordernet --version' prints the version.", 0,
+                  0, width);
     if (family) return;
     fputc('\n', out);
     print_wrapped(out, exit_statuses, 0, 0, width);

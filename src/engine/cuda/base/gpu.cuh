@@ -230,7 +230,7 @@ struct step_results {
 struct gpu {
     net base;
     int device, multiprocessors;
-    size_t shared_all; /* bytes of shared memory that a block of threads may have, */
+    size_t shared_all; /* bytes of shared memory that a thread block may have, */
     size_t shared;     /* and without LAYERS_STATIC */
     char failed[256];
     int H, O, C, D, Q, M, N; /* padded widths, blocks */
@@ -348,8 +348,8 @@ static inline void drop(void **p) {
     *p = nullptr;
 }
 
-/* The plans and tables of batch.cuh; false: a set does not fit into the shared memory of a block. Tables have
- * room for a tile per row (pair), set (back), step (conv). */
+/* The plans and tables of batch.cuh; false: a set does not fit into the shared memory of a thread block.
+ * Tables have room for a tile per row (pair), set (back), step (conv). */
 bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out);
 bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p, back_tile *out);
 bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out);

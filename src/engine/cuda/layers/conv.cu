@@ -284,7 +284,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
                                 g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
             } else
                 v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-            if (ROUNDED) v = tf32_rounded(v); /* here, since v is a factor in several products */
+            if (ROUNDED) v = tf32_rounded(v); /* once, since v is a factor in several products */
             store4(to + (i < many ? l.plane : l.step) + x[u].row * LD + k, v);
             if (keep && own >= 0 && own < c.steps * unit)
                 store4((i < many ? (BACK ? p.dpre : p.v) + plane : (BACK ? p.dstep : p.pv) + step) +
@@ -311,7 +311,8 @@ __device__ static inline void conv_fetch_last(const conv_args &p, const conv_lay
             async_copy(shared + l.last + i * 4, taken + i * 4);
         return;
     }
-    /* Items of all sets of the tile, or some of its one step's; then its steps. */
+    /* q of the items of all its sets, or of some items where the tile is a part of one step; then of its
+     * steps. */
     const int m = placed<MIXED>(p, c), items = ((c.t0 + c.steps - 1) / by<MIXED>(p, c) + 1) * c.ic;
     const float *q = p.q + p.m * 6 * C;
 #pragma unroll 1

@@ -28,12 +28,12 @@ static void tables_free(gpu *s) {
     s->ragged.table_room = 0;
 }
 
-/* Only here, not with the memory of batches: trainings on batches of one size need none of it. */
+/* Allocated here, not with the memory of batches: training on batches of one size needs none of it. */
 static bool tables_reserve(gpu *s, size_t bytes) {
     if (bytes <= s->ragged.table_room) return true;
     if (!gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device")) return false;
     tables_free(s);
-    bytes += bytes / 4; /* the next batches will be larger, some of them */
+    bytes += bytes / 4; /* some of the next batches will be larger */
     bool ok = allocate((void **)&s->ragged.tables, bytes);
     for (int i = 0; i < SLOTS && ok; i++)
         ok = cudaMallocHost((void **)&s->send.slots[i].tables, bytes) == cudaSuccess;
@@ -128,7 +128,8 @@ static void make_slots(gpu *s, int B) {
     }
 }
 
-/* Puts tables one after the other into pinned memory and knows where each will be on the device. */
+/* Puts tables one after the other into pinned memory and gives the address that each will have on the device.
+ */
 struct table_writer {
     unsigned char *host, *device;
     size_t used;

@@ -13,7 +13,7 @@
 #include "engine/cuda/base/mma.cuh"
 #include "engine/cuda/layers/pairs.cuh"
 
-enum { PAIR_WARPS = 16, PAIR_GROUP = 16, PAIR_SPLITS = 8, PAIR_CELLS = 256 /* a block, at most */ };
+enum { PAIR_WARPS = 16, PAIR_GROUP = 16, PAIR_SPLITS = 8, PAIR_CELLS = 256 /* per thread block, at most */ };
 
 struct pair_args : pairs_of_block {
     pair_plan plan;
@@ -339,7 +339,9 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_a
                 const int kn = min(KC, H - k0);
                 __syncthreads();
                 if (KC < H || !j0)
-                    pair_fetch_weights<W>(p, ws, o0, k0); /* older than the kernel before this one */
+                    pair_fetch_weights<W>(
+                        p, ws, o0,
+                        k0); /* not written by the previous kernel, so there is no need to wait for it */
                 if (!j0 && !k0 && o_own < p.out) {
                     bias = __ldg(p.theta + p.bias + o_own);
                     sign = __ldg(p.theta + p.gamma + o_own) < 0 ? -1.0f : 1.0f;

@@ -160,8 +160,8 @@ __device__ static __forceinline__ void back_weights(const back_args &p, int o_ow
     }
 }
 
-/* Starts the copy of u and, unless they are there (`kept`), of a and c; all are older than the kernel before
- * this one. */
+/* Starts the copy of u and, unless they are there (`kept`), of a and c; the previous kernel
+ * writes none of them. */
 template <int W>
 __device__ static __forceinline__ void back_fetch(const back_args &p, const back_work &c, const back_piece &x,
                                                   int o0, int kbase, bool kept, const back_memory &m) {
@@ -227,7 +227,7 @@ __device__ static __forceinline__ float4 back_du(const back_args &p, const back_
     return add;
 }
 
-/* The warp's sums of du: to gbs, or (`again`) to those that are there. */
+/* Writes the warp's sums of du to gbs or, with `again`, adds them to what is there. */
 template <int W> __device__ static __forceinline__ void back_sum_du(float4 add, bool again, double *gbs) {
     constexpr int Q = W / 4;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, quad = (int)threadIdx.x % Q * 4;
@@ -447,7 +447,7 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
                 x.other0 = c.whole ? x.row0 : c.row0 + j0;
                 __syncthreads();
                 back_fetch<W>(p, c, x, o0, kbase, o0 && x.rs == c.rows && x.jl == n, m);
-                if (!o0 && !i0 && !j0) wait_turn(); /* gd, k0 and k1 are of the kernel before this one */
+                if (!o0 && !i0 && !j0) wait_turn(); /* the previous kernel writes gd, k0 and k1 */
                 float4 k0 = make_float4(0, 0, 0, 0), k1 = k0, add = k0;
                 if (there) {
                     k0 = load4(p.k0 + o0 + quad);

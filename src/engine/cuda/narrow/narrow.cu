@@ -68,7 +68,7 @@ static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
-/* Where narrow::product adds up, there is room for all its results at least. */
+/* The room in which narrow::product adds up holds at least all its results. */
 static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout *l) {
     int at = 0, n = p.n, cells = n * n, H = p.H;
     auto place = [&](int count) {
@@ -314,7 +314,7 @@ static void narrow_begin(gpu *s) {
 
 enum {
     JOBS = 3 * DEEP + 4,
-    REST = 128,         /* threads a block */
+    REST = 128,         /* threads per block */
     CHANNELS = 64,      /* of d per thread block: 16 per warp */
     COLUMNS = 72,       /* of x */
     CHUNKS = 32,        /* rows in shared memory at once */
@@ -327,7 +327,7 @@ struct rest_jobs {
     struct {
         const float *d; /* [rows, width] */
         float *part;
-        int width, in, ones, first; /* first block of threads */
+        int width, in, ones, first; /* first thread block */
     } product[DEEP + 1];
     int products, rows, each, splits;
     int few_first, sums_first; /* blocks with few columns, and for sums */

@@ -3,9 +3,10 @@
  * at most 16 channels) on small sets. It replaces many launches and keeps tensors out of device memory; small
  * kernels before and after it pack the weights and add up the gradient. */
 /* clang-format off */
-/* The narrow family. Each block of threads has one set for the whole step and keeps its cells in shared
+/* The narrow family. Each thread block has one set for the whole step and keeps its cells in shared
  * memory; blocks wait for each other only where a norm needs sums over the batch, and then send each other
- * nothing but these sums (exchange.cuh). So a step is bound neither by launches nor by the traffic of every tensor with device memory between two norms.
+ * nothing but these sums (exchange.cuh). So neither launches bound a step, nor writing every tensor to device
+ * memory and reading it back between two norms.
  *
  * Takes nets with O and C of 16 channels (padded), H up to 128, 1 to 8 blocks in the encoder and in the
  * decoder; batches of n*n <= 512 cells per set, so small that N planes of cells fit into shared memory, no
@@ -15,7 +16,7 @@
  *
  * kernel or phase                  reads                           writes
  * narrow_pack                      theta                           w1, w1_back, rows_t, rows_b, conv, pool, ...
- * narrow_step                      all in shared memory but:
+ * narrow_step                      all in shared memory except:
  *   take_set                       the sets                        x, pos, order
  *   encoder_rows, encoder_pairs    w1, W2                          ac, u, best, arg, norm1, norm2
  *   decoder_rows                   rows_t                          (q stays in shared memory)
@@ -39,7 +40,7 @@
 #include "engine/cuda/narrow/exchange.cuh"
 
 enum {
-    NT = 512,     /* threads a block */
+    NT = 512,     /* threads per block */
     WIDE = 16,    /* O and C */
     LD = 20,      /* distance of cells in shared memory: 8 consecutive cells are then in different banks */
     SQUARE = 768, /* weights between two blocks: [3][16][16] */

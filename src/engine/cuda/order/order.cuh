@@ -45,9 +45,9 @@ struct orders {
     int32_t *order;     /* [B, found, placed] */
     float *step;        /* [B, found, placed] */
     double *logprob;    /* [B, found] */
-    float *planes;      /* [blocks of threads, ...]: what does not fit into shared memory */
+    float *planes;      /* [thread blocks, ...]: what does not fit into shared memory */
     unsigned char *few; /* likewise */
-    int2 *trace;        /* [blocks of threads, S, placed, beams]: item, and the beam before */
+    int2 *trace;        /* [thread blocks, S, placed, beams]: item, and the beam before */
     float *trace_p;     /* probability of that step */
     /* Pinned memory of the host: two parts are under way at a time. */
     struct part {
@@ -73,7 +73,7 @@ struct search_plan {
     int beams, found, S, threads, cells; /* cells that a thread computes at once: 2 or 4 */
     int blocks;
     bool planes_shared, few_shared;
-    size_t planes, few; /* bytes a block */
+    size_t planes, few; /* bytes per thread block */
     size_t shared;
 };
 bool order_search_plan(orders *s, const order_batch *b, search_plan *p);

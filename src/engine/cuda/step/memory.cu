@@ -7,8 +7,7 @@
 
 #include "engine/cuda/step/step.cuh"
 
-/* Both on the net's own stream: what is asked of the default stream may be done later than what this one is
- * asked next. */
+/* Both use the net's own stream: a copy on the default stream might run after later work on this one. */
 static onet_status upload(gpu *s, void *to, const void *from, size_t bytes, onet_error *err) {
     if (bytes && gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->queue.stream),
                         "copying to the device"))
