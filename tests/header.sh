@@ -41,12 +41,23 @@ no_cycle() { # FOLDER: of its folders
     [ -s "$folder/edges" ] && tsort "$folder/edges" >/dev/null
 }
 
+# Two headers with one guard would hide each other.
+guards() { # prints headers whose guard is not made from their path; src/engine, tasks and front are left out of it
+    find src -name '*.h' -o -name '*.cuh' | while read -r header; do
+        guard=$(echo "$header" | sed -E 's,^src/(engine/|tasks/|front/)?,,; s,[/.-],_,g' | tr a-z A-Z)
+        own=$(sed -n 's/^#ifndef \([A-Z_0-9]*_CUH\|[A-Z_0-9]*_H\)$/\1/p' "$header" | head -1)
+        [ "${own:-$guard}" = "$guard" ] || echo "$header: $own is not $guard"
+    done >"$folder/guards"
+    ! grep . "$folder/guards"
+}
+
 check "C" alone c "${CC:-cc}" -std=c99
 if command -v "${CXX:-c++}" >/dev/null; then
     check "C++" alone cc "${CXX:-c++}" -std=c++11
 else
     skip "the header in C++: no C++ compiler"
 fi
+check "include guards have the names of their files" guards
 check "src/engine includes the engine alone" includes_only "$(find src/engine -type f | tr "\n" " ")" "$PUBLIC|engine/[a-z_0-9/]+\.(h|cuh)|emulated_mma\.h"
 for part in src/engine src/engine/cuda; do
     check "the folders of $part do not include each other in a circle" no_cycle "$part"

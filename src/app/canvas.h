@@ -1,8 +1,8 @@
 /* A cairo drawing surface that is written as an SVG or PNG file, by the ending of the file name; a failure
  * leaves no incomplete file. Used by the charts and by the pictures of tours and pages. Coordinates are
  * points; a PNG has PNG_SCALE pixels per point. */
-#ifndef SHOW_CANVAS_H
-#define SHOW_CANVAS_H
+#ifndef APP_CANVAS_H
+#define APP_CANVAS_H
 
 #include <cairo/cairo.h>
 #include <stdbool.h>

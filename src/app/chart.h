@@ -1,8 +1,8 @@
 /* Writes charts as SVG or PNG. Line charts: axes with round ticks, several series with confidence bands, a
  * legend at the right. Bar charts: named values with their confidence intervals, in one or more panels side
  * by side. */
-#ifndef SHOW_CHART_H
-#define SHOW_CHART_H
+#ifndef APP_CHART_H
+#define APP_CHART_H
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #ifndef APP_COMPARISON_H
 #define APP_COMPARISON_H
 
-#include "app/json.h"
+#include "app/json_report.h"
 #include "ordernet_measure.h"
 
 /* The model's measures of each set of `test`: *each [count], to be freed, whatever is returned. */

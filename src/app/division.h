@@ -1,7 +1,7 @@
 /* Helps to divide sets for validation and cross-validation: draws a random order, and reads the groups whose
  * sets must stay together. */
-#ifndef CLI_DRAW_H
-#define CLI_DRAW_H
+#ifndef APP_DIVISION_H
+#define APP_DIVISION_H
 
 #include "ordernet_io.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/json.h"
+#include "app/json_report.h"
 #include "app/progress.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

@@ -1,7 +1,7 @@
 /* Prints before a training which features the model learns from, and warns of those that look like a
  * mistake. */
-#ifndef CLI_FEATURE_REPORT_H
-#define CLI_FEATURE_REPORT_H
+#ifndef APP_FEATURE_REPORT_H
+#define APP_FEATURE_REPORT_H
 
 #include "ordernet.h"
 #include "ordernet_train.h"

@@ -1,7 +1,7 @@
 /* Turns Ctrl-C, SIGTERM and SIGHUP (the terminal was closed) into a flag, so that long-running work can stop
  * cleanly. A second signal ends the program at once, unless it comes within half a second of the first. */
-#ifndef CLI_INTERRUPT_H
-#define CLI_INTERRUPT_H
+#ifndef APP_INTERRUPT_H
+#define APP_INTERRUPT_H
 
 #include <stdbool.h>
 

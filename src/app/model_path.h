@@ -1,7 +1,7 @@
 /* Finds files that ship with the program. Models are in models/ beside the program (in the source tree), or
  * in share/ordernet/models/ or share/ordernet/ beside its bin/ (an installation). */
-#ifndef CLI_MODEL_PATH_H
-#define CLI_MODEL_PATH_H
+#ifndef APP_MODEL_PATH_H
+#define APP_MODEL_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>

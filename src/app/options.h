@@ -1,7 +1,7 @@
 /* Defines the options of a command by one table: for each its name, argument, help text and the field that it
  * sets. Parsing, --help, the man page and the shell completions all use this table, so that they agree. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef APP_OPTIONS_H
+#define APP_OPTIONS_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Shared by all commands that order sets with a model: the search options, loading the model, checking the
  * input, and arrays for the answers. */
-#ifndef CLI_ORDERING_H
-#define CLI_ORDERING_H
+#ifndef APP_ORDERING_H
+#define APP_ORDERING_H
 
 #include "app/options.h"
 

@@ -1,7 +1,7 @@
 /* Manages the MPI ranks (processes) that mpirun started for one command: connects them, compares their
  * options, ends them together. */
-#ifndef CLI_PROCESSES_H
-#define CLI_PROCESSES_H
+#ifndef APP_PROCESSES_H
+#define APP_PROCESSES_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Shows a progress line on standard error: one line that is redrawn on a terminal, a plain line every few
  * seconds elsewhere, nothing for work of under two seconds or with --quiet. For one thread at a time. */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#ifndef APP_PROGRESS_H
+#define APP_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* Prints the measures of an onet_report (share of exactly right orders, Kendall's tau and so on) as text or
  * JSON, under the same names in all commands. */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef APP_REPORT_H
+#define APP_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "app/json.h"
+#include "app/json_report.h"
 #include "ordernet_measure.h"
 
 typedef struct report_measure {

@@ -1,7 +1,7 @@
 /* Runs trainings for the commands `train` and `pages train`: progress line, Ctrl-C and summary;
  * cross-validation (folds.c), learning curve (learning_curve.c) and the search for settings (tuning.c). */
-#ifndef CLI_TRAINING_H
-#define CLI_TRAINING_H
+#ifndef APP_TRAINING_H
+#define APP_TRAINING_H
 
 #include <limits.h>
 #include <stdbool.h>

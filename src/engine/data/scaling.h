@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "engine/base/sha256.h"
-#include "engine/data/exact.h"
+#include "engine/data/doubles.h"
 #include "engine/data/safetensors.h"
 #include "ordernet.h"
 #include "ordernet_train.h"

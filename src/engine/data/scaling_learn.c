@@ -9,7 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "engine/data/columns.h"
-#include "engine/data/exact.h"
+#include "engine/data/doubles.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "ordernet_train.h"
@@ -190,8 +190,8 @@ static void choose(scaling *s, const onet_sets *sets, const scratch *x, bool wit
     for (int j = 0; j < s->width; j++) {
         onet_scale scale = x->wish[j];
         double mean, deviation;
-        bool blurred = exact_blurred(sets, (size_t)j);
-        s->exact[j] = blurred || exact_collide(sets, (size_t)j, x->value);
+        bool blurred = float_blurs(sets, (size_t)j);
+        s->exact[j] = blurred || float_collides(sets, (size_t)j, x->value);
         moments(s, sets, j, &mean, &deviation);
         s->within[j] = within;
         if (!standardise && (scale == ONET_SCALE_AUTO || scale == ONET_SCALE_STANDARD))

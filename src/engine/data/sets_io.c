@@ -11,7 +11,7 @@
 #include "engine/base/sized.h"
 #include "engine/data/columns.h"
 #include "engine/data/constraints.h"
-#include "engine/data/exact.h"
+#include "engine/data/doubles.h"
 #include "engine/data/jsonl_texts.h"
 #include "engine/data/sets.h"
 #include "engine/words/words.h"
@@ -227,7 +227,7 @@ static onet_status read_sets(onet_sets **result, input *from, const onet_read_op
     if (!status && settle)
         status = missing_settle(sets, onet_reader_name(in), options, counted ? &missing : NULL, err);
     /* For a model the doubles stay: what it needs of them does not depend on the other sets of the file. */
-    if (!status && !(options && options->columns)) status = exact_settle(sets, err);
+    if (!status && !(options && options->columns)) status = doubles_settle(sets, err);
     if (!status) onet_reader_hash(in, sets->hash);
     onet_reader_close(in);
     if (status)

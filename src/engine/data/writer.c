@@ -11,7 +11,7 @@
 #include "engine/base/utf8.h"
 #include "engine/data/columns.h"
 #include "engine/data/csv.h"
-#include "engine/data/exact.h"
+#include "engine/data/doubles.h"
 #include "engine/data/jsonl.h"
 #include "engine/data/sets.h"
 #include "engine/words/words.h"
@@ -204,7 +204,7 @@ onet_status onet_writer_commit(onet_writer *w, onet_error *err) {
     if (!status && w->sets) {
         if (w->words && w->sets->word && !(w->sets->words = words_copy(w->words)))
             status = fail_memory(err, "the vocabulary");
-        if (!status) status = exact_settle(w->sets, err);
+        if (!status) status = doubles_settle(w->sets, err);
         if (!status) status = sets_check_missing(w->sets, err);
         if (!status) status = w->format->write(w->sets, w->path, w->options.made, err);
     }

@@ -14,7 +14,7 @@
 #include "engine/base/sized.h"
 #include "engine/data/columns.h"
 #include "engine/data/divide.h"
-#include "engine/data/exact.h"
+#include "engine/data/doubles.h"
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
 #include "engine/decode/encode.h"

@@ -7,7 +7,7 @@
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/data/exact.h"
+#include "engine/data/doubles.h"
 #include "engine/data/sets.h"
 #include "engine/evaluate/mean.h"
 #include "engine/evaluate/measure.h"

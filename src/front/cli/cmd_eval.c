@@ -10,7 +10,7 @@
 #include "app/command.h"
 #include "app/comparison.h"
 #include "app/eval_sets.h"
-#include "app/json.h"
+#include "app/json_report.h"
 #include "app/ordering.h"
 #include "app/processes.h"
 #include "app/progress.h"

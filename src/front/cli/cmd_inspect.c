@@ -7,7 +7,7 @@
 
 #include "app/command.h"
 #include "app/feature_report.h"
-#include "app/json.h"
+#include "app/json_report.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/shown.h"

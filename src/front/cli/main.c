@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "app/error_line.h"
-#include "app/json.h"
+#include "app/json_report.h"
 #include "app/processes.h"
 #include "engine/base/error.h"
 #include "front/cli/help.h"

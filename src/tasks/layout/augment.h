@@ -1,6 +1,6 @@
 /* Data augmentation for `pages train`: makes random variants of a page. */
-#ifndef PAGES_AUGMENT_H
-#define PAGES_AUGMENT_H
+#ifndef LAYOUT_AUGMENT_H
+#define LAYOUT_AUGMENT_H
 
 #include "engine/base/rng.h"
 #include "tasks/layout/order/page.h"

@@ -85,7 +85,7 @@ static const option options[] = {
 
 const command cmd_pages_generate = {
     .name = "pages generate",
-    .summary = "Draw plain layouts whose order nobody doubts",
+    .summary = "Make plain layouts whose order nobody doubts",
     .about = "Writes pages with boxes, types, separators and their reading order as JSON Lines: columns, "
              "headlines, facing pages, tables and others, a little askew, some with boxes that overlap or "
              "without types. They test rules and models where there is no doubt.",

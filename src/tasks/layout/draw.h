@@ -1,7 +1,7 @@
 /* Draws a page's regions as boxes with the order as numbers and arrows: the given order beside the predicted
  * one. */
-#ifndef SHOW_PAGES_H
-#define SHOW_PAGES_H
+#ifndef LAYOUT_DRAW_H
+#define LAYOUT_DRAW_H
 
 #include "tasks/layout/order/page.h"
 

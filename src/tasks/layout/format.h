@@ -1,8 +1,8 @@
 /* Defines the formats of page files (PAGE XML, ALTO, hOCR, boxes in JSON), each as functions that read a
  * file, adapt the predicted order to what the file can represent (settle), and write it into the file
  * (change); and the functions that read and write a file in any of them. */
-#ifndef PAGES_FORMAT_H
-#define PAGES_FORMAT_H
+#ifndef LAYOUT_FORMAT_H
+#define LAYOUT_FORMAT_H
 
 #include "tasks/layout/order/page.h"
 #include "tasks/layout/xml.h"

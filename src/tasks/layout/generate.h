@@ -1,7 +1,7 @@
 /* Generates random synthetic page layouts with an undisputed reading order, for training beside real pages
  * and for tests. */
-#ifndef PAGES_GENERATE_H
-#define PAGES_GENERATE_H
+#ifndef LAYOUT_GENERATE_H
+#define LAYOUT_GENERATE_H
 
 #include "engine/base/rng.h"
 #include "tasks/layout/order/page.h"

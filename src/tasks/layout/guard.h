@@ -1,8 +1,8 @@
 /* Out-of-memory handling for libxml2 and jansson. Neither reports every failed allocation: libxml2 may crash,
  * and both may report malformed input instead. With guard_run, a failed allocation in either library ends the
  * whole call. */
-#ifndef PAGES_GUARD_H
-#define PAGES_GUARD_H
+#ifndef LAYOUT_GUARD_H
+#define LAYOUT_GUARD_H
 
 #include "ordernet.h"
 

@@ -1,7 +1,7 @@
 /* Looks up the regions of a file by their ids or by those of their lines, to resolve references between
  * elements (ReadingOrder in PAGE XML and ALTO, IDNEXT in ALTO). */
-#ifndef PAGES_NAMES_H
-#define PAGES_NAMES_H
+#ifndef LAYOUT_NAMES_H
+#define LAYOUT_NAMES_H
 
 #include "tasks/layout/format.h"
 

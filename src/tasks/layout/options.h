@@ -1,7 +1,7 @@
 /* Shared by the `pages` commands: their common options, finding and reading many files, predicting orders by
  * the network or by a rule, and measuring them. */
-#ifndef CLI_PAGES_H
-#define CLI_PAGES_H
+#ifndef LAYOUT_OPTIONS_H
+#define LAYOUT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

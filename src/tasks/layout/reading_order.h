@@ -1,7 +1,7 @@
 /* Reads and rewrites the <ReadingOrder> element of PAGE XML (an XML format for the layout of scanned pages):
  * nested, ordered or unordered groups of references to regions. Used by page_xml.c. */
-#ifndef PAGES_READING_ORDER_H
-#define PAGES_READING_ORDER_H
+#ifndef LAYOUT_READING_ORDER_H
+#define LAYOUT_READING_ORDER_H
 
 #include "tasks/layout/names.h"
 

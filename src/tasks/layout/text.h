@@ -1,7 +1,7 @@
 /* Edits a text file without touching the rest: it is read as UTF-8, pieces are replaced or moved, and all
  * other bytes are written back as they were, in the file's own encoding. */
-#ifndef PAGES_TEXT_H
-#define PAGES_TEXT_H
+#ifndef LAYOUT_TEXT_H
+#define LAYOUT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

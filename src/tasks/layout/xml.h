@@ -1,7 +1,7 @@
 /* Parses XML into a libxml2 tree and records where each element stands in the file's text, so that pieces of
  * the file can be replaced and moved while all else stays as it was, byte for byte. */
-#ifndef PAGES_XML_H
-#define PAGES_XML_H
+#ifndef LAYOUT_XML_H
+#define LAYOUT_XML_H
 
 #include <libxml/tree.h>
 

@@ -1,6 +1,6 @@
 /* Draws tours side by side as SVG or PNG, for `tsp solve` and `tsp compare`. */
-#ifndef SHOW_TOURS_H
-#define SHOW_TOURS_H
+#ifndef TOURS_DRAW_H
+#define TOURS_DRAW_H
 
 #include "ordernet.h"
 

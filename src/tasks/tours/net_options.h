@@ -1,6 +1,6 @@
 /* Shared by the `tsp` commands: the options of the network and of reading cities, and loading the model. */
-#ifndef CLI_TOURING_H
-#define CLI_TOURING_H
+#ifndef TOURS_NET_OPTIONS_H
+#define TOURS_NET_OPTIONS_H
 
 #include "app/ordering.h"
 #include "ordernet_tsp.h"

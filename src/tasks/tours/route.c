@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "app/json.h"
+#include "app/json_report.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/number.h"

@@ -1,7 +1,7 @@
 /* Writes tours for people and other programs: the stops in their order with the distances between them, as
  * CSV or JSON. Used by `tsp solve`. */
-#ifndef CLI_ROUTE_H
-#define CLI_ROUTE_H
+#ifndef TOURS_ROUTE_H
+#define TOURS_ROUTE_H
 
 #include "engine/base/file.h"
 #include "tasks/tours/load.h"

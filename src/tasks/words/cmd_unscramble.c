@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "app/command.h"
-#include "app/json.h"
+#include "app/json_report.h"
 #include "app/progress.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

@@ -1,7 +1,7 @@
 /* Makes sets of words from text: lines in, sets and their vocabulary out. The items of a set are shuffled
  * (the same way in each run), so that their positions reveal nothing about the right order. */
-#ifndef SENTENCES_PREPARE_H
-#define SENTENCES_PREPARE_H
+#ifndef WORDS_PREPARE_H
+#define WORDS_PREPARE_H
 
 #include <stdbool.h>
 

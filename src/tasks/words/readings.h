@@ -1,7 +1,7 @@
 /* Turns the search results for a bag of words into sentences; orders that read the same become one. Used by
  * `ordernet unscramble` and /v1/unscramble. */
-#ifndef SENTENCES_READINGS_H
-#define SENTENCES_READINGS_H
+#ifndef WORDS_READINGS_H
+#define WORDS_READINGS_H
 
 #include <stdbool.h>
 

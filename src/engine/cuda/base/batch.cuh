@@ -1,8 +1,8 @@
 /* Divides a batch into tiles, one per thread block, for the kernels over pairs and cells: by a plan where all
  * sets have one size, by tables made anew for each batch where they have several. Also the fast division that
  * the tiles need. */
-#ifndef CUDA_BATCH_CUH
-#define CUDA_BATCH_CUH
+#ifndef CUDA_BASE_BATCH_CUH
+#define CUDA_BASE_BATCH_CUH
 
 #include <cuda_runtime.h>
 #include <stddef.h>

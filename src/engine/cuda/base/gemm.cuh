@@ -11,8 +11,8 @@
  *
  * Each kernel runs once per step, and fetching its instructions takes longer than most of its loops: so
  * the code is kept short, and only the products are unrolled. */
-#ifndef CUDA_GEMM_CUH
-#define CUDA_GEMM_CUH
+#ifndef CUDA_BASE_GEMM_CUH
+#define CUDA_BASE_GEMM_CUH
 
 #include "engine/cuda/base/mma.cuh"
 

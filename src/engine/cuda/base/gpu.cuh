@@ -27,8 +27,8 @@
  *
  * No sum depends on the order in which blocks run: each block writes its part, and the last one to finish
  * adds the parts up in a fixed order. */
-#ifndef CUDA_GPU_CUH
-#define CUDA_GPU_CUH
+#ifndef CUDA_BASE_GPU_CUH
+#define CUDA_BASE_GPU_CUH
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>

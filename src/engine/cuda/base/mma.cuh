@@ -9,8 +9,8 @@
  * small, and big*big + big*small + small*big is the product except for small*small and the last bits of
  * small: a relative error below 2^-20, 16 times a float32 rounding and comparable to the error of summing
  * many terms. */
-#ifndef CUDA_MMA_CUH
-#define CUDA_MMA_CUH
+#ifndef CUDA_BASE_MMA_CUH
+#define CUDA_BASE_MMA_CUH
 
 #include "engine/cuda/base/gpu.cuh"
 

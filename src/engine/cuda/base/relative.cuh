@@ -1,7 +1,7 @@
 /* Computes on the GPU the features of items relative to their set: value minus the set's mean, over its
  * deviation (kernels/relative.h). */
-#ifndef CUDA_RELATIVE_CUH
-#define CUDA_RELATIVE_CUH
+#ifndef CUDA_BASE_RELATIVE_CUH
+#define CUDA_BASE_RELATIVE_CUH
 
 #include "engine/cuda/base/gpu.cuh"
 

@@ -1,7 +1,7 @@
 /* Declares the arguments of the kernels over the decoder's cells, forward and backward (conv.cu), and of
  * those for their weights' gradients (conv_weights.cu). */
-#ifndef CUDA_DECODER_CUH
-#define CUDA_DECODER_CUH
+#ifndef CUDA_LAYERS_DECODER_CUH
+#define CUDA_LAYERS_DECODER_CUH
 
 #include "engine/cuda/layers/layers.cuh"
 

@@ -1,7 +1,7 @@
 /* Multiplies the items' features by the first weights of an encoder block or of the decoder; the outputs of
  * the block before are normed as they are loaded. inputs.cu has the backward pass. */
-#ifndef CUDA_FEATURES_CUH
-#define CUDA_FEATURES_CUH
+#ifndef CUDA_LAYERS_FEATURES_CUH
+#define CUDA_LAYERS_FEATURES_CUH
 
 #include "engine/cuda/layers/layers.cuh"
 

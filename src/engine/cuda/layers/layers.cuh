@@ -43,8 +43,8 @@
  * finish, move (step/optimise.cu)    all parts                         the gradient; the parameters
  */
 /* clang-format on */
-#ifndef CUDA_LAYERS_CUH
-#define CUDA_LAYERS_CUH
+#ifndef CUDA_LAYERS_LAYERS_CUH
+#define CUDA_LAYERS_LAYERS_CUH
 
 #include "engine/cuda/base/gemm.cuh"
 

@@ -1,7 +1,7 @@
 /* Declares the arguments of the kernels over the pairs of an encoder block, forward (pairs.cu) and backward
  * (pairs_back.cu). */
-#ifndef CUDA_PAIRS_CUH
-#define CUDA_PAIRS_CUH
+#ifndef CUDA_LAYERS_PAIRS_CUH
+#define CUDA_LAYERS_PAIRS_CUH
 
 #include "engine/cuda/layers/layers.cuh"
 

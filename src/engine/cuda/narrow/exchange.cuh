@@ -7,8 +7,8 @@
  * together, until all have arrived.
  *
  * The totals are added up in the same order in every block and every run. */
-#ifndef CUDA_EXCHANGE_CUH
-#define CUDA_EXCHANGE_CUH
+#ifndef CUDA_NARROW_EXCHANGE_CUH
+#define CUDA_NARROW_EXCHANGE_CUH
 
 #include "engine/cuda/base/gpu.cuh"
 

@@ -5,8 +5,8 @@
 /* clang-format off */
 /* The narrow family. Each thread block has one set for the whole step and keeps its cells in shared
  * memory; blocks wait for each other only where a norm needs sums over the batch, and then send each other
- * nothing but these sums (exchange.cuh). So neither launches bound a step, nor writing every tensor to device
- * memory and reading it back between two norms.
+ * nothing but these sums (exchange.cuh). So a step is limited neither by launches nor by writing
+ * every tensor to device memory and reading it back between two norms.
  *
  * Takes nets with O and C of 16 channels (padded), H up to 128, 1 to 8 blocks in the encoder and in the
  * decoder; batches of n*n <= 512 cells per set, so small that N planes of cells fit into shared memory, no
@@ -32,8 +32,8 @@
  * tests and where the loss is read before the backward pass, some: then its first phase loads what it needs
  * (`load`), and tensors go to device memory too (`keep`). */
 /* clang-format on */
-#ifndef CUDA_NARROW_CUH
-#define CUDA_NARROW_CUH
+#ifndef CUDA_NARROW_NARROW_CUH
+#define CUDA_NARROW_NARROW_CUH
 
 #include "engine/cuda/base/mma.cuh"
 #include "engine/cuda/layers/layers.cuh"

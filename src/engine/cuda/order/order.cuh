@@ -15,8 +15,8 @@
  * rows_product, item_logits      x                                  q, item_logit
  * search_kernel (search.cu)      q, item_logit, given, rules        order, logprob, step
  *                                its own columns: planes, few; the steps taken: trace */
-#ifndef CUDA_ORDER_CUH
-#define CUDA_ORDER_CUH
+#ifndef CUDA_ORDER_ORDER_CUH
+#define CUDA_ORDER_ORDER_CUH
 
 #include "engine/cuda/base/gpu.cuh"
 

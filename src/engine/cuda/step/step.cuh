@@ -1,7 +1,7 @@
 /* Declares what the operations of the CUDA backend (net.cu) call: memory (memory.cu), the launches of a
  * step (step.cu) and the list of a batch's words (words.cu). */
-#ifndef CUDA_STEP_CUH
-#define CUDA_STEP_CUH
+#ifndef CUDA_STEP_STEP_CUH
+#define CUDA_STEP_STEP_CUH
 
 #include "engine/cuda/layers/layers.cuh"
 

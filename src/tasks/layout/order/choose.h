@@ -1,7 +1,7 @@
 /* Predicts the order of a page with the network: of the rules' orders, chooses the one that the network finds
  * most probable. */
-#ifndef PAGES_CHOOSE_H
-#define PAGES_CHOOSE_H
+#ifndef LAYOUT_ORDER_CHOOSE_H
+#define LAYOUT_ORDER_CHOOSE_H
 
 #include "tasks/layout/order/page.h"
 

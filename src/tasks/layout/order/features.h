@@ -1,7 +1,7 @@
 /* Computes the features of a region: its box relative to the page and to the median region, its kind, and its
  * ranks in the orders of the rules. They do not change when a page is shifted or scaled. */
-#ifndef PAGES_FEATURES_H
-#define PAGES_FEATURES_H
+#ifndef LAYOUT_ORDER_FEATURES_H
+#define LAYOUT_ORDER_FEATURES_H
 
 #include "tasks/layout/order/page.h"
 

@@ -1,7 +1,7 @@
 /* The input of the rules: the boxes and kinds of a page's regions, which of them lie in others, and the
  * separators that divide the page. */
-#ifndef PAGES_LAYOUT_H
-#define PAGES_LAYOUT_H
+#ifndef LAYOUT_ORDER_LAYOUT_H
+#define LAYOUT_ORDER_LAYOUT_H
 
 #include "tasks/layout/order/page.h"
 

@@ -1,8 +1,8 @@
 /* Defines a page independently of its file format: regions with a box and a type, the order that the file
  * gives, and the predicted order. A format (format.h) reads a file into this form and writes the file back
  * with nothing but the order changed. */
-#ifndef PAGES_PAGE_H
-#define PAGES_PAGE_H
+#ifndef LAYOUT_ORDER_PAGE_H
+#define LAYOUT_ORDER_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Declares the rules that order a page without a network. They are the baselines of the network, and the
  * ranks that they give are features of it. */
-#ifndef PAGES_RULES_H
-#define PAGES_RULES_H
+#ifndef LAYOUT_ORDER_RULES_H
+#define LAYOUT_ORDER_RULES_H
 
 #include "tasks/layout/order/page.h"
 

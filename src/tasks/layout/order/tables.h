@@ -1,7 +1,7 @@
 /* Orders tables: folds the cells of a table into one region while the page is ordered, then unfolds them row
  * by row. */
-#ifndef PAGES_TABLES_H
-#define PAGES_TABLES_H
+#ifndef LAYOUT_ORDER_TABLES_H
+#define LAYOUT_ORDER_TABLES_H
 
 #include "tasks/layout/order/page.h"
 

@@ -1,8 +1,8 @@
 /* Enumerates the ways (rules with parameters) to order a page. Which one is right differs from title to title
  * (book or newspaper) and from page to page: the ranks by the first of them are features of the network,
  * which then scores the orders of all. */
-#ifndef PAGES_WAYS_H
-#define PAGES_WAYS_H
+#ifndef LAYOUT_ORDER_WAYS_H
+#define LAYOUT_ORDER_WAYS_H
 
 #include "tasks/layout/order/layout.h"
 #include "tasks/layout/order/rules.h"

@@ -1,8 +1,8 @@
 /* Declares the solvers that onet_tsp_solve chooses from. All take an instance and write a tour [n]; all
  * accept any number of cities from 1 on, coincident cities and cities on a line. None keeps state between
  * calls, so any number of threads may call them at the same time. */
-#ifndef TSP_SOLVERS_H
-#define TSP_SOLVERS_H
+#ifndef TOURS_SOLVE_SOLVERS_H
+#define TOURS_SOLVE_SOLVERS_H
 
 #include <stdbool.h>
 

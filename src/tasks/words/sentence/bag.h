@@ -1,7 +1,7 @@
 /* A bag of words that a person typed: tokenised for the vocabulary (bag.c), ordered by a search that keeps
  * each piece's tokens together, and written as a sentence (sentence.c). */
-#ifndef WORDS_BAG_H
-#define WORDS_BAG_H
+#ifndef WORDS_SENTENCE_BAG_H
+#define WORDS_SENTENCE_BAG_H
 
 #include <stdbool.h>
 

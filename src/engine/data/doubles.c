@@ -1,6 +1,6 @@
 /* Decides for which features float32 loses too much precision, and drops the double values of sets where none
- * does (exact.h). */
-#include "engine/data/exact.h"
+ * does (doubles.h). */
+#include "engine/data/doubles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 /* Rounding errors above this share of the deviation blur a feature. */
 #define BLURRED (1.0 / 65536)
 
-bool exact_blurred(const onet_sets *sets, size_t j) {
+bool float_blurs(const onet_sets *sets, size_t j) {
     size_t first = sets->start[0], end = sets->start[sets->count];
     double error = 0, mean = 0, square = 0, items = (double)(end - first);
     if (!sets->exact) return false;
@@ -34,7 +34,7 @@ bool exact_blurred(const onet_sets *sets, size_t j) {
     return error > sqrt(square / items) * BLURRED;
 }
 
-bool exact_collide(const onet_sets *sets, size_t j, double *scratch) {
+bool float_collides(const onet_sets *sets, size_t j, double *scratch) {
     for (size_t s = 0; sets->exact && s < sets->count; s++) {
         size_t n = 0;
         for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++) {
@@ -55,13 +55,13 @@ size_t sets_largest(const onet_sets *sets) {
     return most;
 }
 
-onet_status exact_settle(onet_sets *sets, onet_error *err) {
+onet_status doubles_settle(onet_sets *sets, onet_error *err) {
     if (!sets->exact) return ONET_OK;
     double *scratch = array_new(sets_largest(sets), sizeof *scratch);
     if (!scratch) return fail_memory(err, "checking the features");
     bool needed = false;
     for (size_t j = 0; j < (size_t)sets->width && !needed; j++)
-        needed = exact_blurred(sets, j) || exact_collide(sets, j, scratch);
+        needed = float_blurs(sets, j) || float_collides(sets, j, scratch);
     free(scratch);
     if (needed) return ONET_OK;
     free(sets->exact);

@@ -1,7 +1,7 @@
 /* Out-of-memory handling for the JSON reports that commands write with jansson: the calls need not be checked
  * one by one; json_finish fails if any allocation failed. */
-#ifndef CLI_JSON_H
-#define CLI_JSON_H
+#ifndef APP_JSON_REPORT_H
+#define APP_JSON_REPORT_H
 
 #include <jansson.h>
 

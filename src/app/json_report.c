@@ -1,6 +1,6 @@
 /* Replaces jansson's allocator to note when memory runs out, and turns a finished JSON report into text or an
  * out-of-memory error. */
-#include "app/json.h"
+#include "app/json_report.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

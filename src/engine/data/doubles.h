@@ -1,7 +1,7 @@
 /* Keeps the values of sets in double beside float32 where a feature needs it, and finds the features that do:
  * those that float32 rounds so much that distinct values blur. */
-#ifndef DATA_EXACT_H
-#define DATA_EXACT_H
+#ifndef DATA_DOUBLES_H
+#define DATA_DOUBLES_H
 
 #include <stdbool.h>
 
@@ -14,12 +14,12 @@ static inline double sets_value(const onet_sets *sets, size_t i, size_t j) {
 }
 
 /* Whether float32 blurs feature j: it rounds by more than 2^-16 deviations. */
-bool exact_blurred(const onet_sets *sets, size_t j);
+bool float_blurs(const onet_sets *sets, size_t j);
 /* Whether values of a set that differ are equal in float32. scratch [items of the largest set]. */
-bool exact_collide(const onet_sets *sets, size_t j, double *scratch);
+bool float_collides(const onet_sets *sets, size_t j, double *scratch);
 
 /* Forgets the doubles of sets that the library made where float32 is enough for every feature. */
-onet_status exact_settle(onet_sets *sets, onet_error *err);
+onet_status doubles_settle(onet_sets *sets, onet_error *err);
 
 /* Items of the largest set. */
 size_t sets_largest(const onet_sets *sets);
