@@ -139,20 +139,4 @@ onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
 /* Splits the kept row of item k (as the table counts them) into its fields. */
 onet_status csv_kept_row(const csv_table *table, size_t k, csv_rows *rows, onet_error *err);
 
-/* Rows made from records of other formats; all zero but for the names and the separator to begin with. */
-typedef struct csv_converter {
-    const char *set_column, *rank_column;
-    char separator;
-    bool logprob;
-    /* Since the first record: */
-    bool started, ranked, context; /* columns of ranks, of context */
-    int width;
-    names extra; /* keys of JSON Lines that are passed through */
-    names sets;
-} csv_converter;
-
-onet_status csv_convert(output *out, csv_converter *converter, const record *r, const int32_t *order,
-                        const double *logprob, onet_error *err);
-void csv_converter_free(csv_converter *converter);
-
 #endif

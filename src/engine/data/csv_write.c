@@ -172,6 +172,18 @@ static const char *feature_name(const record *r, int feature, char made[16]) {
     return name ? name : made;
 }
 
+/* Rows made from records of other formats; all zero but for the names and the separator to begin with. */
+typedef struct csv_converter {
+    const char *set_column, *rank_column;
+    char separator;
+    bool logprob;
+    /* Since the first record: */
+    bool started, ranked, context; /* columns of ranks, of context */
+    int width;
+    names extra; /* keys of JSON Lines that are passed through */
+    names sets;
+} csv_converter;
+
 static bool is_own(const csv_converter *m, const record *r, const member *key, int width) {
     static const char *const own[] = {"items", "order", "logprob", "steps",  "top",  "step_logprob",
                                       "first", "last",  "prefix",  "before", "next", "context"};
@@ -301,8 +313,8 @@ static onet_status make_row(output *out, const csv_converter *m, const record *r
     return status ? status : output_status(out, err);
 }
 
-onet_status csv_convert(output *out, csv_converter *m, const record *r, const int32_t *order,
-                        const double *logprob, onet_error *err) {
+static onet_status csv_convert(output *out, csv_converter *m, const record *r, const int32_t *order,
+                               const double *logprob, onet_error *err) {
     size_t name;
     onet_status status = ONET_OK;
     if (!m->started) status = start(out, m, r, order != NULL, err);
@@ -323,7 +335,7 @@ onet_status csv_convert(output *out, csv_converter *m, const record *r, const in
     return status;
 }
 
-void csv_converter_free(csv_converter *m) {
+static void csv_converter_free(csv_converter *m) {
     names_free(&m->extra);
     names_free(&m->sets);
 }

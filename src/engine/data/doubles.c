@@ -48,7 +48,8 @@ bool float_collides(const onet_sets *sets, size_t j, double *scratch) {
     return false;
 }
 
-size_t sets_largest(const onet_sets *sets) {
+/* Items of the largest set. */
+static size_t largest(const onet_sets *sets) {
     size_t most = 1;
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > most) most = sets_size(sets, s);
@@ -57,7 +58,7 @@ size_t sets_largest(const onet_sets *sets) {
 
 onet_status doubles_settle(onet_sets *sets, onet_error *err) {
     if (!sets->exact) return ONET_OK;
-    double *scratch = array_new(sets_largest(sets), sizeof *scratch);
+    double *scratch = array_new(largest(sets), sizeof *scratch);
     if (!scratch) return fail_memory(err, "checking the features");
     bool needed = false;
     for (size_t j = 0; j < (size_t)sets->width && !needed; j++)

@@ -21,7 +21,4 @@ bool float_collides(const onet_sets *sets, size_t j, double *scratch);
 /* Forgets the doubles of sets that the library made where float32 is enough for every feature. */
 onet_status doubles_settle(onet_sets *sets, onet_error *err);
 
-/* Items of the largest set. */
-size_t sets_largest(const onet_sets *sets);
-
 #endif

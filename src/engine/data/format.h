@@ -104,7 +104,5 @@ onet_status sets_binary_write(const onet_sets *sets, const char *path, const cha
  * the line. */
 
 onet_status text_parse(record *r, const char *name, onet_error *err);
-/* Writes the words in this order. */
-onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err);
 
 #endif

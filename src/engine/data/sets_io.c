@@ -237,7 +237,9 @@ static onet_status read_sets(onet_sets **result, input *from, const onet_read_op
     return status;
 }
 
-onet_status sets_read(onet_sets **result, input *from, const onet_read_options *options, onet_error *err) {
+/* From an input of which nothing was taken yet; it is closed. */
+static onet_status sets_read(onet_sets **result, input *from, const onet_read_options *options,
+                             onet_error *err) {
     return read_sets(result, from, options, true, err);
 }
 

@@ -41,9 +41,6 @@ onet_status sets_append_record(onet_sets *sets, const record *r, const onet_word
 /* Set s as a record that came in that format; its items and order stay the sets'. */
 onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, record *r, onet_error *err);
 
-/* onet_sets_read from an input of which nothing was taken yet; it is closed. */
-onet_status sets_read(onet_sets **result, input *in, const onet_read_options *options, onet_error *err);
-
 typedef struct onet_writer writer;
 
 /* The options as the caller gave them, with defaults for the others, checked. */

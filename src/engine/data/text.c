@@ -37,7 +37,8 @@ onet_status text_parse(record *r, const char *name, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err) {
+/* Writes the words in this order. */
+static onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err) {
     for (int t = 0; t < r->n; t++) {
         output_put(out, r->word[order ? order[t] : t]);
         output_put(out, t + 1 < r->n ? " " : "\n");

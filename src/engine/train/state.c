@@ -1,6 +1,6 @@
 /* Allocates the state of a training run, shares it among ranks, and reads and writes it as a checkpoint file.
  */
-#include "engine/train/state.h"
+#include "engine/train/run.h"
 
 #include <inttypes.h>
 #include <math.h>

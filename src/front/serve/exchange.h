@@ -1,14 +1,82 @@
-/* Internal to the server: the structs of the server and of one request with its response, shared by server.c,
- * http.c and reply.c. */
+/* Internal to the server: its routes, counts and static files, and the structs of the server and of one
+ * request with its response. */
 #ifndef SERVE_EXCHANGE_H
 #define SERVE_EXCHANGE_H
 
 #include <microhttpd.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "front/serve/clients.h"
-#include "front/serve/files.h"
-#include "front/serve/metrics.h"
 #include "front/serve/server.h"
+
+/* ---- Routes (routes.c) ------------------------------------------------------------------------------- */
+
+/* A route is a number: that of an endpoint, below ENDPOINTS, or one of these. */
+enum {
+    ENDPOINTS = 16,
+    ROUTE_MODELS = ENDPOINTS,
+    ROUTE_OPENAPI,
+    ROUTE_HEALTH,
+    ROUTE_METRICS,
+    ROUTE_SITE, /* all other paths: static files */
+    ROUTES
+};
+
+/* /v1/order, then those of the tasks; NULL: there is none of that number. */
+const endpoint *route_endpoint(int route);
+/* The route of a path; ROUTE_SITE for all that is not listed. */
+int route_find(const char *path);
+/* The path of a route, as the label of its counts: "page" for the static files; NULL: there is no such route.
+ */
+const char *route_path(int route);
+
+/* ---- Counts of requests and response times, for /metrics (metrics.c) ---------------------------------- */
+
+enum { METRIC_CODES = 12, METRIC_BUCKETS = 12 };
+
+/* Zeroed: nothing counted. Any thread may count. */
+typedef struct metrics {
+    atomic_ullong requests[ROUTES][METRIC_CODES];
+    atomic_ullong bucket[ROUTES][METRIC_BUCKETS + 1]; /* the last: slower than all */
+    atomic_ullong nanoseconds[ROUTES];
+    atomic_ullong cut; /* connections that were too slow */
+    atomic_int connections, under_way;
+} metrics;
+
+void metrics_count(metrics *m, int r, int code, double seconds);
+void metrics_write(metrics *m, text *t);
+
+/* ---- Static files (files.c) -------------------------------------------------------------------------- */
+
+/* They are listed when the server starts and at each reload, and a request's path is only compared with the
+ * list, so that no path can lead out of the folder. */
+typedef struct site_file {
+    char *name;       /* "/index.html" */
+    const char *type; /* MIME */
+    char *packed;     /* [packed_size]: gzip of the file as it was when it was listed; NULL: not worth it */
+    size_t packed_size;
+    struct stat packed_of;
+} site_file;
+
+/* Zeroed: no files. */
+typedef struct site_files {
+    char *folder;
+    site_file *file; /* [count] */
+    size_t count, room;
+} site_files;
+
+/* Lists the files of a folder and of the folders in it; hidden ones and links are left out. */
+onet_status site_files_list(site_files *f, const char *folder, onet_error *err);
+void site_files_free(site_files *f);
+/* The file for the path of a request; "/" is index.html. NULL: there is none. */
+const site_file *site_files_find(const site_files *f, const char *path);
+/* Opens it for reading, following no link; -1: it is gone. */
+int site_file_open(const site_files *f, const site_file *file, struct stat *state);
+/* Whether `packed` is of the file as it is now. */
+bool site_file_packed(const site_file *file, const struct stat *now);
+
+/* ---- The server, and one request ----------------------------------------------------------------------- */
 
 struct server {
     server_options o;

@@ -1,6 +1,6 @@
 /* Lists the static files of the browser page in a folder, finds their MIME types, and compresses the text
  * files with gzip in advance. */
-#include "front/serve/files.h"
+#include "front/serve/exchange.h"
 
 #include <dirent.h>
 #include <errno.h>

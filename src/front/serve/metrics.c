@@ -1,6 +1,6 @@
 /* Counts requests by route and status code and their response times in a histogram, and writes them in
  * Prometheus's text format. */
-#include "front/serve/metrics.h"
+#include "front/serve/exchange.h"
 
 #include <dirent.h>
 #include <stdio.h>

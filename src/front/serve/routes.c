@@ -1,6 +1,6 @@
 /* Maps the paths of the server to route numbers: the endpoints of the program and of its tasks, and the fixed
  * paths for GET. */
-#include "front/serve/routes.h"
+#include "front/serve/exchange.h"
 
 #include <string.h>
 

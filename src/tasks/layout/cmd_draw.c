@@ -1,15 +1,314 @@
-/* ordernet pages draw: draws a page's regions with the given and the predicted reading order. */
+/* ordernet pages draw: draws a page's regions with the given and the predicted reading order, over the scan
+ * (PNG or JPEG) if there is one. */
+#include <cairo/cairo.h>
+#include <errno.h>
 #include <limits.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <jpeglib.h> /* needs stdio.h before it */
+
 #include "app/canvas.h"
 #include "app/command.h"
 #include "engine/base/error.h"
-#include "tasks/layout/draw.h"
+#include "engine/base/memory.h"
 #include "tasks/layout/options.h"
+
+/* ---- scans of pages, to draw over ---- */
+
+/* A picture of a page has at most some 1,600 pixels per panel; libjpeg reads larger scans smaller at once. */
+enum { ENOUGH = 2000, MOST_SIDE = 32767 };
+
+/* libjpeg ends the program on an error, unless its handler jumps away. */
+typedef struct jpeg_failure {
+    struct jpeg_error_mgr manager; /* first: libjpeg knows only this part */
+    jmp_buf back;
+    char text[JMSG_LENGTH_MAX];
+} jpeg_failure;
+
+static void leave(j_common_ptr jpeg) {
+    jpeg_failure *f = (jpeg_failure *)jpeg->err;
+    f->manager.format_message(jpeg, f->text);
+    longjmp(f->back, 1);
+}
+
+static void say_nothing(j_common_ptr jpeg, int level) {
+    (void)jpeg;
+    (void)level;
+}
+
+/* The rows of the picture into a surface. All that must outlive a jump belongs to the caller. */
+static void read_rows(struct jpeg_decompress_struct *jpeg, FILE *file, cairo_surface_t **scan) {
+    jpeg_create_decompress(jpeg);
+    jpeg_stdio_src(jpeg, file);
+    jpeg_read_header(jpeg, TRUE);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ /* cairo's RGB24 is one number per pixel */
+    jpeg->out_color_space = JCS_EXT_XRGB;
+#else
+    jpeg->out_color_space = JCS_EXT_BGRX;
+#endif
+    jpeg->scale_num = 1;
+    jpeg->scale_denom = 1;
+    while (jpeg->scale_denom < 8 && jpeg->image_height / jpeg->scale_denom > ENOUGH) jpeg->scale_denom *= 2;
+    jpeg_start_decompress(jpeg);
+    if (jpeg->output_width > MOST_SIDE || jpeg->output_height > MOST_SIDE) return;
+    *scan = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)jpeg->output_width, (int)jpeg->output_height);
+    if (cairo_surface_status(*scan) != CAIRO_STATUS_SUCCESS) return;
+    unsigned char *pixels = cairo_image_surface_get_data(*scan);
+    size_t stride = (size_t)cairo_image_surface_get_stride(*scan);
+    while (jpeg->output_scanline < jpeg->output_height) {
+        JSAMPROW row = pixels + stride * jpeg->output_scanline;
+        jpeg_read_scanlines(jpeg, &row, 1);
+    }
+    cairo_surface_mark_dirty(*scan);
+}
+
+static onet_status read_jpeg(cairo_surface_t **scan, FILE *file, const char *path, onet_error *err) {
+    struct jpeg_decompress_struct jpeg = {0};
+    jpeg_failure failure = {0};
+    jpeg.err = jpeg_std_error(&failure.manager);
+    failure.manager.error_exit = leave;
+    failure.manager.emit_message = say_nothing;
+    if (setjmp(failure.back)) {
+        jpeg_destroy_decompress(&jpeg);
+        return fail(err, ONET_BAD, "%s cannot be read as JPEG: %s", path, failure.text);
+    }
+    read_rows(&jpeg, file, scan);
+    jpeg_destroy_decompress(&jpeg);
+    if (*scan && cairo_surface_status(*scan) == CAIRO_STATUS_SUCCESS) return ONET_OK;
+    return fail(err, ONET_BAD, "%s: the scan is too large to draw", path);
+}
+
+/* Reads a PNG or JPEG file, by its first bytes; a large JPEG at a fraction of its size. Free it with
+ * cairo_surface_destroy. */
+static onet_status scan_read(cairo_surface_t **scan, const char *path, onet_error *err) {
+    unsigned char first[3] = {0};
+    *scan = NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file) return fail(err, ONET_IO, "cannot open %s: %s", path, strerror(errno));
+    onet_status status = ONET_OK;
+    size_t size = fread(first, 1, sizeof first, file);
+    if (size == 3 && first[0] == 0xff && first[1] == 0xd8 && first[2] == 0xff) {
+        rewind(file);
+        status = read_jpeg(scan, file, path, err);
+    } else {
+        *scan = cairo_image_surface_create_from_png(path);
+        if (cairo_surface_status(*scan) != CAIRO_STATUS_SUCCESS)
+            status = fail(err, ONET_BAD, "%s cannot be read as PNG or JPEG: %s", path,
+                          cairo_status_to_string(cairo_surface_status(*scan)));
+    }
+    fclose(file);
+    if (status && *scan) {
+        cairo_surface_destroy(*scan);
+        *scan = NULL;
+    }
+    return status;
+}
+
+enum { HEIGHT = 720, EDGE = 20, GAP = 24, TITLE = 24, LEGEND = 26, LEGEND_WIDTH = 900 };
+
+typedef struct drawing {
+    const page *p;
+    const char *image;
+} drawing;
+
+/* Where the page is on the canvas. */
+typedef struct frame {
+    double x, y, scale, left, top, width;
+} frame;
+
+static page_box extent(const page *p) {
+    page_box all = page_box_none;
+    if (p->width > 0 && p->height > 0) {
+        page_box_add(&all, 0, 0);
+        page_box_add(&all, p->width, p->height);
+    }
+    for (int i = 0; i < p->count; i++) {
+        page_box_add(&all, p->regions[i].box.x0, p->regions[i].box.y0);
+        page_box_add(&all, p->regions[i].box.x1, p->regions[i].box.y1);
+    }
+    if (!page_box_valid(&all)) all = (page_box){0, 0, 1, 1};
+    return all;
+}
+
+static void draw_scan(canvas *c, const frame *f, const page *p, cairo_surface_t *scan) {
+    double width = cairo_image_surface_get_width(scan);
+    if (width < 1 || p->width <= 0) return;
+    cairo_save(c->cr);
+    cairo_translate(c->cr, f->x - f->left * f->scale, f->y - f->top * f->scale);
+    cairo_scale(c->cr, p->width * f->scale / width, p->width * f->scale / width);
+    cairo_set_source_surface(c->cr, scan, 0, 0);
+    cairo_paint_with_alpha(c->cr, 0.5);
+    cairo_restore(c->cr);
+}
+
+static void draw_arrow(canvas *c, double x0, double y0, double x1, double y1) {
+    double length = hypot(x1 - x0, y1 - y0), head = 5;
+    cairo_move_to(c->cr, x0, y0);
+    cairo_line_to(c->cr, x1, y1);
+    if (length > head) {
+        double dx = (x1 - x0) / length * head, dy = (y1 - y0) / length * head;
+        cairo_move_to(c->cr, x1 - dx - dy / 2, y1 - dy + dx / 2);
+        cairo_line_to(c->cr, x1, y1);
+        cairo_line_to(c->cr, x1 - dx + dy / 2, y1 - dy - dx / 2);
+    }
+    cairo_stroke(c->cr);
+}
+
+/* The places as numbers in the upper left corners; where several regions share a corner, side by side. */
+static onet_status draw_numbers(canvas *c, const frame *f, const page *p, const int32_t *order,
+                                onet_error *err) {
+    enum { SIZE = 9, MOST = 8 };
+    double *x = array_new((size_t)p->placed + 1, sizeof *x), *y = array_new((size_t)p->placed + 1, sizeof *y);
+    onet_status status = x && y ? ONET_OK : fail_memory(err, "a drawing");
+    if (!status) canvas_colour(c, INK);
+    for (int k = 0; k < p->placed && !status; k++) {
+        const page_box *b = &p->regions[order[k]].box;
+        const text_style style = {SIZE, true, LEFT};
+        char text[16];
+        snprintf(text, sizeof text, "%d", k + 1);
+        double width = canvas_text_width(c, style, text) + 2;
+        x[k] = f->x + (b->x0 - f->left) * f->scale + 2;
+        y[k] = f->y + (b->y0 - f->top) * f->scale + SIZE;
+        int moved = 0;
+        for (int j = 0; j < k && moved < MOST; j++)
+            if (fabs(x[j] - x[k]) < width && fabs(y[j] - y[k]) < SIZE - 2) {
+                x[k] = x[j] + width;
+                moved++;
+                j = -1;
+            }
+        canvas_text(c, x[k], y[k], style, text);
+    }
+    free(x);
+    free(y);
+    return status;
+}
+
+/* The steps of one order; those that the other order does not have are orange. */
+static onet_status draw_order(canvas *c, const frame *f, const page *p, bool found, onet_error *err) {
+    onet_status status;
+    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
+    if (!order) return fail_memory(err, "a drawing");
+    page_order_of(p, found, order);
+    cairo_set_line_width(c->cr, 1.2);
+    for (int k = 0; k + 1 < p->placed; k++) {
+        const page_region *a = &p->regions[order[k]], *b = &p->regions[order[k + 1]];
+        bool shared = !p->ordered || (found ? b->given == a->given + 1 : b->found == a->found + 1);
+        canvas_colour(c, palette(shared ? 0 : 1));
+        draw_arrow(c, f->x + ((a->box.x0 + a->box.x1) / 2 - f->left) * f->scale,
+                   f->y + ((a->box.y0 + a->box.y1) / 2 - f->top) * f->scale,
+                   f->x + ((b->box.x0 + b->box.x1) / 2 - f->left) * f->scale,
+                   f->y + ((b->box.y0 + b->box.y1) / 2 - f->top) * f->scale);
+    }
+    status = draw_numbers(c, f, p, order, err);
+    free(order);
+    return status;
+}
+
+/* What the kinds of regions are called in the legend, and their colours. */
+static const struct {
+    const char *name;
+    colour fill;
+} kinds[] = {
+    [KIND_TEXT] = {"text", {0.93, 0.95, 1}},
+    [KIND_HEADING] = {"heading", {1, 0.93, 0.8}},
+    [KIND_FURNITURE] = {"header, footer, page number", {0.9, 0.9, 0.9}},
+    [KIND_NOTE] = {"note, caption", {0.88, 0.97, 0.88}},
+    [KIND_OTHER] = {"table, image", {0.97, 0.88, 0.97}},
+    [KIND_SEPARATOR] = {"separator", {0.7, 0.7, 0.7}},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static double legend_text(canvas *c, double x, double y, const char *text) {
+    text_style style = {10, false, LEFT};
+    canvas_colour(c, INK);
+    canvas_text(c, x, y, style, text);
+    return x + canvas_text_width(c, style, text) + 16;
+}
+
+/* The kinds of regions that the page has, and what the colours of the arrows mean. */
+static void draw_legend(canvas *c, const page *p, double x, double y) {
+    bool has[KINDS] = {0};
+    for (int i = 0; i < p->count; i++) has[p->regions[i].kind] = true;
+    for (int k = 0; k < KINDS; k++) {
+        if (!has[k]) continue;
+        cairo_rectangle(c->cr, x, y - 9, 12, 10);
+        canvas_colour(c, kinds[k].fill);
+        cairo_fill_preserve(c->cr);
+        canvas_colour(c, GREY);
+        cairo_set_line_width(c->cr, 0.5);
+        cairo_stroke(c->cr);
+        x = legend_text(c, x + 16, y, kinds[k].name);
+    }
+    if (!p->ordered || p->placed < 2) return;
+    cairo_set_line_width(c->cr, 1.2);
+    for (int k = 0; k < 2; k++) {
+        canvas_colour(c, palette(k));
+        draw_arrow(c, x, y - 4, x + 18, y - 4);
+        x = legend_text(c, x + 22, y, k ? "step of this order only" : "step of both orders");
+    }
+}
+
+static void draw_boxes(canvas *c, const frame *f, const page *p, double alpha) {
+    for (int i = 0; i < p->count; i++) {
+        const page_region *r = &p->regions[i];
+        const colour *k = &kinds[r->kind].fill;
+        cairo_rectangle(c->cr, f->x + (r->box.x0 - f->left) * f->scale,
+                        f->y + (r->box.y0 - f->top) * f->scale, page_box_width(&r->box) * f->scale,
+                        page_box_height(&r->box) * f->scale);
+        cairo_set_source_rgba(c->cr, k->r, k->g, k->b, alpha);
+        cairo_fill_preserve(c->cr);
+        canvas_colour(c, GREY);
+        cairo_set_line_width(c->cr, 0.5);
+        cairo_stroke(c->cr);
+    }
+}
+
+static onet_status draw(const void *context, const char *path, onet_error *err) {
+    const drawing *d = context;
+    const page *p = d->p;
+    page_box all = extent(p);
+    double height = page_box_height(&all) > 0 ? page_box_height(&all) : 1;
+    double scale = HEIGHT / height, width = fmin(page_box_width(&all) * scale, 6.0 * HEIGHT);
+    int panels = p->ordered ? 2 : 1;
+    cairo_surface_t *scan = NULL;
+    onet_status status = d->image ? scan_read(&scan, d->image, err) : ONET_OK;
+    canvas c;
+    if (!status)
+        status = canvas_open(&c, path, fmax(2 * EDGE + panels * (width + GAP) - GAP, LEGEND_WIDTH),
+                             2 * EDGE + TITLE + HEIGHT + LEGEND, err);
+    if (!status) {
+        onet_status closed;
+        for (int k = 0; k < panels && !status; k++) {
+            bool found = k == panels - 1;
+            frame f = {EDGE + k * (width + GAP), EDGE + TITLE, scale, all.x0, all.y0, width};
+            canvas_colour(&c, INK);
+            canvas_text(&c, f.x, EDGE + 10, (text_style){13, true, LEFT},
+                        found ? "found order" : "given order");
+            if (scan) draw_scan(&c, &f, p, scan);
+            draw_boxes(&c, &f, p, scan ? 0.3 : 0.7);
+            status = draw_order(&c, &f, p, found, err);
+        }
+        draw_legend(&c, p, EDGE, EDGE + TITLE + HEIGHT + LEGEND - 4);
+        if (status) c.failed = status; /* no half picture is written */
+        closed = canvas_close(&c, status ? NULL : err);
+        if (!status) status = closed;
+    }
+    if (scan) cairo_surface_destroy(scan);
+    return status;
+}
+
+/* Writes path (.svg or .png), or PATH.svg and PATH.png. image: a scan to draw over, or NULL. */
+static onet_status pages_draw(const page *p, const char *image, const char *path, onet_error *err) {
+    return canvas_both(path, draw, &(drawing){p, image}, err);
+}
+
+/* ---- The command ------------------------------------------------------------------------------------- */
 
 typedef struct draw_values {
     pages_values pages;

@@ -15,7 +15,6 @@
 #include "engine/base/shown.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/layout.h"
-#include "tasks/layout/order/tables.h"
 #include "tasks/layout/order/ways.h"
 
 const onet_choice *page_directions(void) {
@@ -232,7 +231,8 @@ onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **p
     return status;
 }
 
-double page_neighbours(const page *p) {
+/* The share of regions that the found order lets follow the right one. */
+static double page_neighbours(const page *p) {
     int right = 0;
     int32_t *given = array_new((size_t)p->placed + 1, sizeof *given);
     if (!given) return 0;

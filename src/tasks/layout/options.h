@@ -118,8 +118,6 @@ onet_status pages_model_check(const onet_model *model, const char *path, onet_er
  * are. confidence [count], as in pages_choose, or NULL; line: where progress is shown, or NULL. */
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
                         double *confidence, progress *line, onet_error *err);
-/* The share of regions that the found order lets follow the right one. */
-double page_neighbours(const page *p);
 /* Sets rule and model to what is best on the corrected pages of a folder: the model that v names, the shipped
  * one, or a rule; says which on standard error. */
 onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err);

@@ -1,6 +1,6 @@
 /* Reads a text file in any encoding as UTF-8, collects replacements and moves of pieces, and writes it back
  * in its encoding. */
-#include "tasks/layout/text.h"
+#include "tasks/layout/xml.h"
 
 #include <errno.h>
 #include <iconv.h>

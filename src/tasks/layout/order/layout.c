@@ -38,7 +38,10 @@ static void find_hosts(const page_box *boxes, int n, const bool *skip, int32_t *
         while (host[i] >= 0 && host[host[i]] >= 0) host[i] = host[host[i]];
 }
 
-onet_status page_hosts(const page_box *boxes, int n, int32_t *host, int32_t *frame, onet_error *err) {
+/* The region that each region lies in, or -1: host [n]. A region in another that is itself in a third belongs
+ * to the outermost. Regions that others fill, as a box around the columns of a page does, are frames: frame
+ * [n] is the frame that each region lies in, or -1; a frame has itself and is not a host. */
+static onet_status page_hosts(const page_box *boxes, int n, int32_t *host, int32_t *frame, onet_error *err) {
     bool *is_frame = array_new((size_t)n + 1, sizeof *is_frame);
     double *filled = array_new((size_t)n + 1, sizeof *filled);
     int *count = array_new((size_t)n + 1, sizeof *count);

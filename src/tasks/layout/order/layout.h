@@ -19,11 +19,6 @@ typedef struct page_layout {
 onet_status page_layout_make(page_layout *l, const page *p, onet_error *err);
 void page_layout_free(page_layout *l);
 
-/* The region that each region lies in, or -1: host [n]. A region in another that is itself in a third belongs
- * to the outermost. Regions that others fill, as a box around the columns of a page does, are frames: frame
- * [n] is the frame that each region lies in, or -1; a frame has itself and is not a host. */
-onet_status page_hosts(const page_box *boxes, int n, int32_t *host, int32_t *frame, onet_error *err);
-
 double page_median(double *values, int n); /* sorts them */
 
 #endif

@@ -102,4 +102,18 @@ void page_free(page *p);
 
 enum { PAGE_MAX_REGIONS = 20000 };
 
+/* ---- Tables (tables.c) ------------------------------------------------------------------------------- */
+
+/* What of a page is kept while its tables are wholes. Zeroed: it has none. */
+typedef struct page_tables {
+    page_region *kept; /* [count of the page] */
+    int placed;
+} page_tables;
+
+/* Leaves one region in the place of each table with two placed cells or more: the table itself, or where that
+ * takes no place its first cell, with the box of all. */
+onet_status page_tables_fold(page_tables *t, page *p, onet_error *err);
+/* Undoes it, with the found order, if the folded page has one, extended by the cells. */
+onet_status page_tables_unfold(page_tables *t, page *p, bool found, onet_error *err);
+
 #endif

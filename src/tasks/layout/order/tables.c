@@ -1,6 +1,6 @@
 /* Replaces each table by one region before a page is ordered, and afterwards puts its cells back, row by
  * row. */
-#include "tasks/layout/order/tables.h"
+#include "tasks/layout/order/page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -27,7 +27,8 @@ static size_t character_length(const char *text) {
     return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 }
 
-size_t bag_one_of(const char *text, size_t length, const char *list) {
+/* Does text [length] begin with one of the characters (UTF-8) of a list? Their length in bytes, 0: no. */
+static size_t bag_one_of(const char *text, size_t length, const char *list) {
     for (size_t n; *list; list += n) {
         n = character_length(list);
         if (n <= length && !memcmp(text, list, n)) return n;

@@ -38,9 +38,6 @@ static inline bool bag_joined(const onet_bag *b, size_t first, size_t second) {
     return second == first + 1 && b->token[first].piece == b->token[second].piece;
 }
 
-/* Does text [length] begin with one of the characters (UTF-8) of a list? Their length in bytes, 0: no. */
-size_t bag_one_of(const char *text, size_t length, const char *list);
-
 /* What may follow a word without a blank, or stand before it: . and ' are not among them. */
 #define BAG_CLOSING                                                                                          \
     ",;:!?)]}\"%"                                                                                            \
