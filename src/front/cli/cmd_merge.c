@@ -4,15 +4,13 @@
 #include "app/command.h"
 #include "engine/base/error.h"
 
-enum { MOST = 64 };
-
 typedef struct merge_values {
     const char *out;
 } merge_values;
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     const merge_values *v = values;
-    onet_model *model[MOST] = {NULL}, *merged = NULL;
+    onet_model *model[ONET_MAX_MERGED] = {NULL}, *merged = NULL;
     onet_status status = ONET_OK;
     for (int i = 0; i < count && !status; i++) status = onet_model_load(&model[i], operands[i], err);
     if (!status) status = onet_model_merge(&merged, (const onet_model *const *)model, (size_t)count, err);
@@ -33,7 +31,7 @@ const command cmd_merge = {
     .summary = "Make one model from several",
     .operands = "MODEL MODEL ...",
     .least = 2,
-    .most = MOST,
+    .most = ONET_MAX_MERGED,
     .about = "Writes a model that orders by the mean of the logits of several models. Models that were "
              "trained on the same data with other seeds err in different sets, so that together they are "
              "right more often than one of them. They must have the same number of blocks, the same pool "
