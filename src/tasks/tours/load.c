@@ -317,12 +317,14 @@ static onet_status check_costs(const loading *l, const onet_record *r, onet_erro
                     "%s:%ld: two items have %d relations; for a tour give one, the cost from city to city",
                     name, line, relations);
     if (width > 1 && !l->how->matrix)
-        return fail(err, ONET_BAD,
-                    "%s:%ld: the items have %d features and a relation; --matrix takes the relation as the "
-                    "cost from city to city, or leave one of them out",
-                    name, line, width);
+        return fail_field(err, ONET_BAD, "tsp_reading.matrix",
+                          "%s:%ld: the items have %d features and a relation: say that the relation is the "
+                          "cost from city to city, or leave one of them out",
+                          name, line, width);
     if (l->how->geo)
-        return fail(err, ONET_USAGE, "%s has costs from city to city; --geo is for lists of places", name);
+        return fail_field(
+            err, ONET_USAGE, "tsp_reading.geo",
+            "%s has costs from city to city, and only lists of cities may be places on the Earth", name);
     return ONET_OK;
 }
 
@@ -464,9 +466,10 @@ static onet_status read_table(tsp_file *file, const char *path, input *in, const
                               onet_error *err) {
     char **called = NULL;
     if (how->name_column && *how->name_column)
-        return fail(err, ONET_USAGE,
-                    "--name-column is for lists of cities; a table of costs has names in its first row and "
-                    "column");
+        return fail_field(
+            err, ONET_USAGE, "tsp_reading.name_column",
+            "only lists of cities have a column of names; a table of costs has names in its first "
+            "row and column");
     onet_status status =
         matrix_read(&file->one, &called, in, how->read ? how->read->delimiter : 0, how->note, err);
     if (status) return status;
@@ -496,7 +499,9 @@ onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, o
     if (!status && tsplib) status = tsplib_read(&file->one, in, err);
     if (!status && !tsplib && how->matrix) status = holds_table(in, path, how, &table, err);
     if (!status && table && how->geo)
-        status = fail(err, ONET_USAGE, "%s has costs from city to city; --geo is for lists of places", path);
+        status = fail_field(
+            err, ONET_USAGE, "tsp_reading.geo",
+            "%s has costs from city to city, and only lists of cities may be places on the Earth", path);
     if (!status && table) status = read_table(file, path, in, how, err);
     if (!status && !tsplib && !table) status = read_sets(file, path, in, how, err);
     input_close(in);

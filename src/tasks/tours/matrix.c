@@ -266,7 +266,7 @@ static onet_status read_rows(table *m, onet_error *err) {
 }
 
 /* Two cities of one name may be two places, or a row that stands there twice. */
-static onet_status note_twice(const table *m, void (*note)(const char *text), onet_error *err) {
+static onet_status note_twice(const table *m, void (*note)(const onet_error *text), onet_error *err) {
     names seen = {0};
     bool good = true;
     for (int i = 0; i < m->n && good && m->names && note; i++) {
@@ -276,15 +276,15 @@ static onet_status note_twice(const table *m, void (*note)(const char *text), on
         onet_error text;
         fail(&text, ONET_BAD, "%s: `%.100s` is the name of two cities; both are visited", input_name(m->in),
              m->names[i]);
-        note(text.text);
+        note(&text);
         break;
     }
     names_free(&seen);
     return good ? ONET_OK : fail_memory(err, "the names of the cities");
 }
 
-onet_status matrix_read(onet_tsp *t, char ***called, input *in, int delimiter, void (*note)(const char *text),
-                        onet_error *err) {
+onet_status matrix_read(onet_tsp *t, char ***called, input *in, int delimiter,
+                        void (*note)(const onet_error *text), onet_error *err) {
     table m = {.in = in, .separator = (char)delimiter};
     *t = (onet_tsp){0};
     *called = NULL;

@@ -12,7 +12,7 @@
  * names. note, unless NULL, is called for what looks odd. ONET_BAD with file and line for a table that is not
  * square, names that differ between row and column, and costs that are not finite numbers from 0 on; those
  * from a city to itself are ignored and may be empty. */
-onet_status matrix_read(onet_tsp *t, char ***called, input *in, int delimiter, void (*note)(const char *text),
-                        onet_error *err);
+onet_status matrix_read(onet_tsp *t, char ***called, input *in, int delimiter,
+                        void (*note)(const onet_error *text), onet_error *err);
 
 #endif
