@@ -198,6 +198,7 @@ def compare(
     share: float = 0.2,
     model: Optional[OrderNet] = None,
     trees: Union[str, bool] = "auto",
+    groups: Any = None,
     seed: int = 1,
     threads: int = 0,
 ) -> Comparison:
@@ -207,21 +208,29 @@ def compare(
         as for Sets; or a Sets that has orders.
     test
         the sets to measure with, (sets, orders) or a Sets; None: a `share` of the sets, drawn by the seed, which
-        no method is trained on.
+        no method is trained on. Equal sets stay together, as do those of one group (groups, as for OrderNet.fit).
     model
         an OrderNet with the parameters to train with; it is left as it is. None: the defaults.
     trees
         "xgboost" or "sklearn": gradient boosting on pairs of items, whose probabilities are summed up; "auto": the
         first of them that is installed, none where neither is; False: none.
     """
-    given = as_sets(sets, orders)
+    given = as_sets(sets, orders, missing="error" if model is None else model.missing)
     if given._order is None:
         raise DataError("a comparison needs the right orders: give them as the second argument, or Sets that have them")
     if test is None:
-        train, held = _divide(given, share, _whole(seed, "seed", 0, 2**64 - 1))
+        if not 0 < share < 1:
+            raise UsageError(f"share is {share!r}: it must be between 0 and 1")
+        if len(given) < 2:
+            raise DataError(f"{len(given)} set is too few to hold some out")
+        train, held = given._hold_out(float(share), groups, _whole(seed, "seed", 0, 2**64 - 1))
+    elif groups is not None:
+        raise UsageError("groups say how the sets are divided: leave out test")
     else:
         pair = test if isinstance(test, tuple) else (test, None)
-        train, held = given, as_sets(*pair)
+        by = given._struct.columns
+        by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
+        train, held = given, as_sets(*pair, by=by)
     if held._order is None:
         raise DataError("the test sets have no orders to compare with: give (sets, orders)")
     boost = _booster(trees)
@@ -257,27 +266,6 @@ def compare(
             conclusion += " Boosted trees are better than the model."
     add(type(net).__name__, found["model"], seconds)
     return Comparison(sets=len(held), rows=rows, best=found["best"], conclusion=conclusion)
-
-
-def _divide(sets: Sets, share: float, seed: int) -> Tuple[Sets, Sets]:
-    if sets._items is None:
-        raise DataError("sets of words are not divided here: give some as test=")
-    if not 0 < share < 1:
-        raise UsageError(f"share is {share!r}: it must be between 0 and 1")
-    count = max(1, round(share * len(sets)))
-    if count >= len(sets):
-        raise DataError(f"{len(sets)} sets are too few to hold some out")
-    drawn = np.zeros(len(sets), bool)
-    drawn[np.random.default_rng(seed).permutation(len(sets))[:count]] = True
-    names = sets.features
-
-    def part(take: np.ndarray) -> Sets:
-        where = np.flatnonzero(take)
-        each = [np.asarray(sets[s]) for s in where]
-        order = [np.asarray(sets._order[sets._start[s] : sets._start[s + 1]]) for s in where]  # type: ignore[index]
-        return Sets(each, order, features=names)
-
-    return part(~drawn), part(drawn)
 
 
 def _measured(sets: Sets, orders: List[np.ndarray]) -> Dict[str, Any]:
@@ -331,8 +319,9 @@ def _pairs(items: np.ndarray) -> np.ndarray:
 def _trees(make: Any, train: Sets, test: Sets, seed: int) -> List[np.ndarray]:
     """The orders that boosted trees give: they say of each pair which comes first, and an item's place is by the sum."""
     rows, labels, pairs = [], [], 0
+    learned, asked_of = train._parts(train._exact()), test._parts(test._exact())
     for s in np.random.default_rng(seed).permutation(len(train)):
-        items = np.asarray(train[s], np.float64)
+        items = np.asarray(learned[s], np.float64)
         n = len(items)
         if n < 2:
             continue
@@ -348,7 +337,7 @@ def _trees(make: Any, train: Sets, test: Sets, seed: int) -> List[np.ndarray]:
         raise DataError("every set has one item: there is nothing to learn")
     classifier = make(seed).fit(np.concatenate(rows), np.concatenate(labels))
     sizes = test.sizes
-    asked = [_pairs(np.asarray(test[s], np.float64)) for s in range(len(test))]
+    asked = [_pairs(np.asarray(items, np.float64)) for items in asked_of]
     first_is = classifier.predict_proba(np.concatenate(asked))[:, 1]
     orders, at = [], 0
     for n in sizes:
