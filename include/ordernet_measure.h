@@ -92,7 +92,9 @@ typedef struct onet_comparison {
     int model_failed;    /* 1: the model is no better than guessing, whatever else is */
     int model_beaten;    /* 1: a simple rule is better than the model */
     char sentence[1000]; /* the conclusion in words, with the figures */
-    void *reserved[4];   /* zero */
+    size_t distinct;     /* sets of `test` that differ: of equal ones each counts in the means, but all of
+                          * them as one in the intervals and in what is concluded */
+    void *reserved[3];   /* zero */
 } onet_comparison;
 
 typedef struct onet_compare_options {
@@ -109,7 +111,7 @@ ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);
  * falling, and with the linear ranker. Feature and ranker are chosen on `train`, as the model was. NULL: each
  * part of `test`, one of `folds`, is measured by rules chosen on the other parts. each: the model's measures
  * on `test` (onet_measure_each); NULL: the simple rules alone. Where a score ties items, it counts as their
- * random order; simple rules know no constraints. Equal sets count as one. options may be NULL. */
+ * random order; simple rules know no constraints. options may be NULL. */
 ONET_API onet_status onet_compare(onet_comparison *comparison, const onet_sets *train, const onet_sets *test,
                                   const onet_set_measure *each, const onet_compare_options *options,
                                   onet_error *err);

@@ -65,8 +65,9 @@ static onet_set_measure *answers(const onet_sets *sets, int right) {
     return each;
 }
 
-/* Twelve sets of random orders, each six times: one that is right by chance counts once, not six times. */
-static void equal_sets_count_once(void **state) {
+/* Twelve sets of random orders, each six times: the shares are over all, the intervals and the conclusion are
+ * those of twelve. */
+static void equal_sets_are_one_observation(void **state) {
     (void)state;
     onet_sets *few = made_sets(BY_NOTHING, 12, 5, 8), *sets;
     assert_int_equal(sets_new(&sets, WIDTH, NULL), ONET_OK);
@@ -80,9 +81,20 @@ static void equal_sets_count_once(void **state) {
     assert_int_equal(onet_compare(&c, NULL, sets, each, NULL, NULL), ONET_OK);
     assert_int_equal(onet_compare(&single, NULL, few, once, NULL, NULL), ONET_OK);
     assert_true(c.model_failed && single.model_failed);
-    assert_memory_equal(&c.model.exact, &single.model.exact, sizeof c.model.exact);
-    assert_memory_equal(&c.guess.exact, &single.guess.exact, sizeof c.guess.exact);
-    assert_non_null(strstr(c.sentence, "on 12 sets"));
+    assert_true(c.model.sets == 72 && c.distinct == 12 && single.distinct == 12);
+    const onet_measure *a[] = {&c.model.exact, &c.model.tau, &c.guess.exact, &c.guess.tau, &c.column.exact},
+                       *b[] = {&single.model.exact, &single.model.tau, &single.guess.exact, &single.guess.tau,
+                               &single.column.exact};
+    for (size_t k = 0; k < sizeof a / sizeof *a; k++) {
+        assert_true(fabs(a[k]->mean - b[k]->mean) < 1e-12);
+        if (k != 1) assert_true(fabs(a[k]->low - b[k]->low) < 1e-9); /* tau: by n - 1 in the variance */
+    }
+    assert_non_null(strstr(c.sentence, "on 12 different sets"));
+    assert_non_null(strstr(single.sentence, "on 12 sets"));
+    onet_report all;
+    onet_measure_mean(&all, each, NULL, sets->count);
+    assert_true(all.exact.mean == c.model.exact.mean && all.tau.mean == c.model.tau.mean);
+    assert_true(all.exact.low > c.model.exact.low);
     free(each);
     free(once);
     onet_sets_free(few);
@@ -252,7 +264,7 @@ static void what_it_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_sets_count_once),
+        cmocka_unit_test(equal_sets_are_one_observation),
         cmocka_unit_test(guessing_by_hand),
         cmocka_unit_test(scores_as_orders),
         cmocka_unit_test(noise_is_guessing),

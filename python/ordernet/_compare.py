@@ -156,7 +156,7 @@ def _compared(
         each,
         byref(options),
     )
-    found: Dict[str, Any] = {"sets": len(test)}
+    found: Dict[str, Any] = {"sets": len(test), "distinct_sets": result.distinct}
     for name, part in zip(_BEST, (result.guess, result.column, result.ranker, result.model)):
         if part.sets:
             found[name] = {"exact": _triple(part.exact), "tau": _triple(part.tau)}

@@ -102,6 +102,10 @@ onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, co
         report_text(&row[i].report->tau, false, tau);
         printf("  %-*s  %*s  %*s\n", wide - 2, row[i].name, REPORT_COLUMN, exact, REPORT_COLUMN, tau);
     }
+    if (c->distinct < c->guess.sets)
+        printf(
+            "%zu sets, of which %zu differ: each counts in the means, equal ones as one in the intervals\n",
+            c->guess.sets, c->distinct);
     puts(c->sentence);
     if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && !c->is_ranker)
         puts("To use the ranker: 'ordernet train --ranker', with the same --data.");
@@ -135,6 +139,7 @@ json_t *comparison_json(const onet_comparison *c, const onet_sets *sets) {
         }
         json_object_set_new(all, row[i].key, object);
     }
+    json_object_set_new(all, "distinct_sets", json_integer((json_int_t)c->distinct));
     json_object_set_new(all, "best", json_string(conclusions[c->conclusion]));
     json_object_set_new(all, "model_failed", json_boolean(c->model_failed));
     json_object_set_new(all, "conclusion", json_string(c->sentence));

@@ -135,7 +135,8 @@ static double guess_loglik(size_t n) {
 
 /* The mean of Kendall's tau of random orders, with the interval of one guess per set: the variance of tau is
  * 2 (2n + 5) / (9 n (n - 1)). */
-static onet_measure guess_tau(const onet_report *guess, const onet_set_measure *each, size_t count) {
+static onet_measure guess_tau(const onet_report *guess, const onet_set_measure *each, size_t count,
+                              double own) {
     double variance = 0, sets = 0;
     for (size_t s = 0; s < count; s++) {
         double n = (double)each[s].placed;
@@ -143,7 +144,7 @@ static onet_measure guess_tau(const onet_report *guess, const onet_set_measure *
         variance += 2 * (2 * n + 5) / (9 * n * (n - 1));
         sets++;
     }
-    double half = sets > 0 ? NORMAL_95 * sqrt(variance) / sets : (double)NAN;
+    double half = sets > 0 ? NORMAL_95 * sqrt(variance / own) / sets : (double)NAN;
     return (onet_measure){guess->tau.mean, fmax(-1, guess->tau.mean - half), fmin(1, guess->tau.mean + half)};
 }
 
@@ -215,6 +216,46 @@ static onet_status cross(rules *r, const onet_sets *test, size_t largest, const 
     return status;
 }
 
+/* ---- Equal sets -------------------------------------------------------------------------------------- */
+
+/* Equal sets are no further evidence. Each counts in the means, as everywhere; what is concluded, and the
+ * intervals, go by the sets that differ. */
+typedef struct evidence {
+    size_t *of;     /* [sets]: the bundle of equal sets that each is of */
+    size_t sets;    /* all */
+    size_t bundles; /* sets that differ */
+    double own; /* different sets that one set stands for, by Kish: sets / sum of squares of the bundles */
+} evidence;
+
+static onet_status evidence_find(evidence *v, const onet_sets *test, onet_error *err) {
+    *v = (evidence){.sets = test->count, .own = 1};
+    onet_status status = bundles_find(&v->of, &v->bundles, test, NULL, NULL, err);
+    if (status || v->bundles == v->sets) return status;
+    double *size = array_new(v->bundles, sizeof *size), squares = 0;
+    if (!size) return fail_memory(err, "the comparison");
+    for (size_t s = 0; s < v->sets; s++) size[v->of[s]]++;
+    for (size_t k = 0; k < v->bundles; k++) squares += size[k] * size[k];
+    v->own = (double)v->sets / squares;
+    free(size);
+    return ONET_OK;
+}
+
+/* A copy [bundles] with the mean of exact match and tau over each bundle. */
+static onet_set_measure *merged(const onet_set_measure *each, const evidence *v) {
+    onet_set_measure *copy = array_new(v->bundles, sizeof *copy);
+    double *met = array_new(v->bundles, sizeof *met);
+    for (size_t s = 0; copy && met && s < v->sets; s++) {
+        onet_set_measure *to = &copy[v->of[s]];
+        double share = 1 / ++met[v->of[s]];
+        to->exact += (each[s].exact - to->exact) * share;
+        to->tau += (each[s].tau - to->tau) * share;
+    }
+    free(copy && met ? NULL : copy);
+    copy = met ? copy : NULL;
+    free(met);
+    return copy;
+}
+
 /* ---- The conclusion ---------------------------------------------------------------------------------- */
 
 /* The probability that guessing has `right` sets right or more: the distribution of their number, set by set;
@@ -238,9 +279,9 @@ static double by_chance(const onet_set_measure *guess, size_t count, size_t righ
     return more;
 }
 
-/* Are these orders better than random ones, by exact match or by tau? */
-static onet_status beats_guessing(bool *beats, const onet_set_measure *each, const onet_set_measure *guess,
-                                  size_t count, onet_error *err) {
+/* Are these orders better than random ones, by exact match or by tau? All sets differ. */
+static onet_status better_than_random(bool *beats, const onet_set_measure *each,
+                                      const onet_set_measure *guess, size_t count, onet_error *err) {
     double right = 0;
     mean tau = {0};
     for (size_t s = 0; s < count; s++) {
@@ -257,23 +298,33 @@ static onet_status beats_guessing(bool *beats, const onet_set_measure *each, con
     return ONET_OK;
 }
 
+static onet_status beats_guessing(bool *beats, const onet_set_measure *each, const onet_set_measure *guess,
+                                  const evidence *v, onet_error *err) {
+    onet_set_measure *own = merged(each, v), *random = merged(guess, v);
+    onet_status status = own && random ? better_than_random(beats, own, random, v->bundles, err)
+                                       : fail_memory(err, "the comparison");
+    free(own);
+    free(random);
+    return status;
+}
+
 /* The sign of the mean difference; 0 if its 95% interval includes 0. */
-static int sign_of(const mean *m) {
+static int sign_of(const mean *m, double own) {
     if (m->count < 1) return 0;
-    onet_measure i = mean_interval(m, -INFINITY, INFINITY);
+    onet_measure i = mean_interval_of(m, own, -INFINITY, INFINITY);
     return i.low > 0 ? 1 : i.high < 0 ? -1 : 0;
 }
 
 /* Which of two is better on the same sets: 1, -1, or 0 if the difference is within chance. Exact match
  * decides, and tau where it does not. */
-static int better(const onet_set_measure *a, const onet_set_measure *b, size_t count) {
+static int better(const onet_set_measure *a, const onet_set_measure *b, const evidence *v) {
     mean exact = {0}, tau = {0};
-    for (size_t s = 0; s < count; s++) {
+    for (size_t s = 0; s < v->sets; s++) {
         mean_add(&exact, a[s].exact - b[s].exact);
         mean_add(&tau, a[s].tau - b[s].tau);
     }
-    int sign = sign_of(&exact);
-    return sign ? sign : sign_of(&tau);
+    int sign = sign_of(&exact, v->own);
+    return sign ? sign : sign_of(&tau, v->own);
 }
 
 static void name_feature(const onet_sets *sets, int feature, char name[SHOWN]) {
@@ -303,9 +354,10 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
     figures(&c->model, model);
     const char *how = sign < 0 ? "is better than the model" : "does as well as the model";
     if (c->conclusion == ONET_WORTH_NOTHING)
-        snprintf(to, room, "No better than guessing: on %zu set%s %s cannot be told from random orders. %s",
-                 c->guess.sets, c->guess.sets == 1 ? "" : "s", c->model.sets ? "the model" : "every rule",
-                 c->guess.sets < TOO_FEW
+        snprintf(to, room, "No better than guessing: on %zu %sset%s %s cannot be told from random orders. %s",
+                 c->distinct, c->distinct < c->guess.sets ? "different " : "", c->distinct == 1 ? "" : "s",
+                 c->model.sets ? "the model" : "every rule",
+                 c->distinct < TOO_FEW
                      ? "So few sets tell little: hold out more."
                      : "The features do not tell the order, or there are too few examples to learn it from.");
     else if (c->conclusion == ONET_WORTH_COLUMN && c->model.sets)
@@ -339,65 +391,28 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
 }
 
 static onet_status conclude(onet_comparison *c, const rules *r, const onet_set_measure *each,
-                            const onet_sets *test, size_t count, bool ranks, onet_error *err) {
+                            const onet_sets *test, const evidence *v, bool ranks, onet_error *err) {
     bool model = true, ranker = true, column = false;
-    onet_status status = each ? beats_guessing(&model, each, r->guess, count, err) : ONET_OK;
-    if (!status) status = beats_guessing(&ranker, r->ranker, r->guess, count, err);
-    if (!status && r->column) status = beats_guessing(&column, r->column, r->guess, count, err);
+    onet_status status = each ? beats_guessing(&model, each, r->guess, v, err) : ONET_OK;
+    if (!status) status = beats_guessing(&ranker, r->ranker, r->guess, v, err);
+    if (!status && r->column) status = beats_guessing(&column, r->column, r->guess, v, err);
     if (status) return status;
     c->model_failed = each && !model;
     /* The simplest rule that no other simple one beats. */
-    if (column && (!ranker || better(r->ranker, r->column, count) <= 0))
+    if (column && (!ranker || better(r->ranker, r->column, v) <= 0))
         c->conclusion = ONET_WORTH_COLUMN;
     else if (ranker)
         c->conclusion = ONET_WORTH_RANKER;
     onet_conclusion simple = c->conclusion;
     int sign = 0;
     if (each && model) {
-        sign = c->conclusion ? better(each, simple == ONET_WORTH_COLUMN ? r->column : r->ranker, count) : 1;
+        sign = c->conclusion ? better(each, simple == ONET_WORTH_COLUMN ? r->column : r->ranker, v) : 1;
         if (sign > 0) c->conclusion = ranks ? ONET_WORTH_RANKER : ONET_WORTH_MODEL;
     } else if (each)
         sign = -1;
     c->model_beaten = sign < 0 && simple != ONET_WORTH_NOTHING;
     write_sentence(c, test, simple, sign, ranks);
     return ONET_OK;
-}
-
-/* ---- Equal sets -------------------------------------------------------------------------------------- */
-
-/* The measures of each bundle of equal sets, their means, in place of those of the sets. of [count]: the
- * bundles, numbered as they are met. */
-static void merge(onet_set_measure *each, const size_t *of, size_t count) {
-    for (size_t s = 0, met = 0; each && s < count; s++) {
-        onet_set_measure now = each[s], *to = &each[of[s]];
-        if (of[s] == met) {
-            met++;
-            *to = now;
-            to->reserved[0] = 1; /* how many there are so far */
-            continue;
-        }
-        double share = 1 / ++to->reserved[0];
-        to->exact += (now.exact - to->exact) * share;
-        to->position += (now.position - to->position) * share;
-        to->tau += (now.tau - to->tau) * share;
-        to->neighbours += (now.neighbours - to->neighbours) * share;
-        to->loglik += (now.loglik - to->loglik) * share;
-    }
-}
-
-/* Equal sets are no further evidence: they count once. *own: the model's measures [*count], or NULL. */
-static onet_status merge_equal(rules *r, const onet_sets *test, const onet_set_measure *each,
-                               onet_set_measure **own, size_t *count, onet_error *err) {
-    size_t *of = NULL;
-    if (each && !(*own = array_new(test->count, sizeof **own))) return fail_memory(err, "the comparison");
-    if (each) memcpy(*own, each, test->count * sizeof **own);
-    onet_status status = bundles_find(&of, count, test, NULL, NULL, err);
-    if (!status && *count < test->count) {
-        onet_set_measure *all[] = {r->guess, r->column, r->ranker, *own};
-        for (size_t k = 0; k < sizeof all / sizeof *all; k++) merge(all[k], of, test->count);
-    }
-    free(of);
-    return status;
 }
 
 /* ---- Public ------------------------------------------------------------------------------------------ */
@@ -441,20 +456,21 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     if (!status)
         status = train ? measure_rules(&r, train, test, NULL, largest, &o, err)
                        : cross(&r, test, largest, &o, err);
-    onet_set_measure *own = NULL;
-    if (!status) status = merge_equal(&r, test, each, &own, &count, err);
+    evidence v = {0};
+    if (!status) status = evidence_find(&v, test, err);
     if (!status) {
-        onet_measure_mean(&c->guess, r.guess, NULL, count);
-        if (r.column) onet_measure_mean(&c->column, r.column, NULL, count);
-        onet_measure_mean(&c->ranker, r.ranker, NULL, count);
-        if (own) onet_measure_mean(&c->model, own, NULL, count);
-        c->guess.tau = guess_tau(&c->guess, r.guess, count);
+        measure_mean(&c->guess, r.guess, NULL, count, v.own);
+        if (r.column) measure_mean(&c->column, r.column, NULL, count, v.own);
+        measure_mean(&c->ranker, r.ranker, NULL, count, v.own);
+        if (each) measure_mean(&c->model, each, NULL, count, v.own);
+        c->guess.tau = guess_tau(&c->guess, r.guess, count, v.own);
+        c->distinct = v.bundles;
         c->is_ranker = o.is_ranker;
         c->feature = r.feature;
         c->falling = r.falling;
-        status = conclude(c, &r, own, test, count, o.is_ranker, err);
+        status = conclude(c, &r, each, test, &v, o.is_ranker, err);
     }
-    free(own);
+    free(v.of);
     free(r.guess);
     free(r.column);
     free(r.ranker);

@@ -20,11 +20,16 @@ static inline void mean_add(mean *m, double x) {
     m->count++;
 }
 
-static inline onet_measure mean_interval(const mean *m, double least, double most) {
+/* own: how many sets of their own one set stands for; less than 1 where some are equal. */
+static inline onet_measure mean_interval_of(const mean *m, double own, double least, double most) {
     if (m->count < 1) return (onet_measure){NAN, NAN, NAN};
     double mu = m->sum / m->count, var = m->count > 1 ? (m->square - m->sum * mu) / (m->count - 1) : 0;
-    double half = NORMAL_95 * sqrt(fmax(0, var) / m->count);
+    double half = NORMAL_95 * sqrt(fmax(0, var) / (m->count * own));
     return (onet_measure){mu, fmax(least, mu - half), fmin(most, mu + half)};
+}
+
+static inline onet_measure mean_interval(const mean *m, double least, double most) {
+    return mean_interval_of(m, 1, least, most);
 }
 
 #endif

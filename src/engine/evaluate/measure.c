@@ -22,18 +22,18 @@ bool items_same(const onet_sets *sets, size_t a, size_t b) {
     return true;
 }
 
-/* Wilson's interval for a share. */
-static onet_measure share(double right, double of) {
+/* Wilson's interval for a share of `all` sets, as if there were only `of`. */
+static onet_measure share(double right, double all, double of) {
     const double z = NORMAL_95;
     if (of <= 0) return (onet_measure){NAN, NAN, NAN};
-    double p = right / of, centre = (p + z * z / (2 * of)) / (1 + z * z / of);
+    double p = right / all, centre = (p + z * z / (2 * of)) / (1 + z * z / of);
     double half = z / (1 + z * z / of) * sqrt(p * (1 - p) / of + z * z / (4 * of * of));
     return (onet_measure){p, fmin(p, fmax(0, centre - half)),
                           fmax(p, fmin(1, centre + half))}; /* as rounded */
 }
 
 /* Sum of y over sum of x, with the interval of a ratio of means: from the spread of y - ratio * x. */
-static onet_measure ratio(const onet_set_measure *each, const size_t *which, size_t count) {
+static onet_measure ratio(const onet_set_measure *each, const size_t *which, size_t count, double own) {
     double sum = 0, steps = 0, square = 0, sets = 0;
     for (size_t k = 0; k < count; k++) {
         const onet_set_measure *m = &each[which ? which[k] : k];
@@ -49,7 +49,7 @@ static onet_measure ratio(const onet_set_measure *each, const size_t *which, siz
         double off = (m->loglik - mu) * (double)m->placed;
         if (!isnan(m->loglik)) square += off * off;
     }
-    double half = sets > 1 ? NORMAL_95 * sqrt(square * sets / (sets - 1)) / steps : 0;
+    double half = sets > 1 ? NORMAL_95 * sqrt(square * sets / (sets - 1) / own) / steps : 0;
     return (onet_measure){mu, mu - half, fmin(0, mu + half)};
 }
 
@@ -145,8 +145,8 @@ onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets, con
     return status ? status : measure_each(each, sets, answers, logprob, err);
 }
 
-void onet_measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count) {
-    if (!report) return;
+void measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count,
+                  double own) {
     memset(report, 0, sizeof *report);
     if (!each) count = 0;
     double exact = 0;
@@ -160,12 +160,16 @@ void onet_measure_mean(onet_report *report, const onet_set_measure *each, const 
         mean_add(&likely, m->loglik);
     }
     report->sets = count;
-    report->exact = share(exact, (double)count);
-    report->position = mean_interval(&place, 0, 1);
-    report->tau = mean_interval(&tau, -1, 1);
-    report->neighbours = mean_interval(&pairs, 0, 1);
-    report->loglik = mean_interval(&likely, -INFINITY, 0);
-    report->loglik_all = ratio(each, which, count);
+    report->exact = share(exact, (double)count, own * (double)count);
+    report->position = mean_interval_of(&place, own, 0, 1);
+    report->tau = mean_interval_of(&tau, own, -1, 1);
+    report->neighbours = mean_interval_of(&pairs, own, 0, 1);
+    report->loglik = mean_interval_of(&likely, own, -INFINITY, 0);
+    report->loglik_all = ratio(each, which, count, own);
+}
+
+void onet_measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count) {
+    if (report) measure_mean(report, each, which, count, 1);
 }
 
 onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,

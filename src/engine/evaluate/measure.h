@@ -10,6 +10,11 @@
 /* Whether two items, counted over all sets, are interchangeable: equal features, or the same word. */
 bool items_same(const onet_sets *sets, size_t a, size_t b);
 
+/* onet_measure_mean of sets of which some are equal: the means are over all, the intervals those of own *
+ * count different sets. */
+void measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count,
+                  double own);
+
 /* Pairs of v [n] in falling order, by merge sort; v is sorted afterwards. scratch: [n]. */
 double measure_inversions(int32_t *v, int32_t *scratch, size_t n);
 
