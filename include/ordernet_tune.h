@@ -34,7 +34,7 @@ typedef struct onet_tune_progress {
 typedef struct onet_tune_options {
     size_t size;         /* sizeof(onet_tune_options) */
     double seconds;      /* budget of time; 0: trials decides. Default: 300 */
-    int trials;          /* trials at most, the same for any machine; 0: seconds decides */
+    int trials;          /* trials at most, whatever the time; 0: seconds decides */
     const size_t *group; /* [sets]: sets of one group stay in one part; NULL: each set is its own */
     const char *path;    /* a CSV with every trial; NULL: none is written */
     int resume;          /* 1: take the trials of `path`, if it is there, as done, and go on after them */
@@ -52,13 +52,14 @@ typedef struct onet_tuned {
     int new_trials;      /* those of this call, not of an earlier one that was resumed */
     int ranker; /* 1: the linear ranker is best: call onet_ranker_train with settings.relative, standardise
                  * and seed of the options */
-    double seconds;  /* of the search, earlier calls included */
-    onet_tried best; /* measured on the parts that it was chosen by: optimistic */
+    char kernels[32]; /* that trained the nets of this call: "avx2", "cuda"; others give other bits. "": none
+                       */
+    double seconds;   /* of the search, earlier calls included */
+    onet_tried best;  /* measured on the parts that it was chosen by: optimistic */
     /* Unbiased: a model of the chosen settings, trained on all sets except the test part and measured on that
-     * part. sets 0: there were too few for a test part. */
-    onet_report test;
+     * part, beside simple rules of the same sets. test.model.sets 0: it was stopped before. */
+    onet_comparison test;
     onet_report test_default; /* the same with the options as they were given */
-    double guess;             /* share of the test sets that guessing puts in exactly the right order */
     int test_models;   /* models of `test`: fewer than options->models where there was no time for all */
     void *reserved[8]; /* zero */
 } onet_tuned;
@@ -66,8 +67,8 @@ typedef struct onet_tuned {
 /* Searches the settings with which onet_train does best on such sets. options: those of the training. Fields
  * that differ from the defaults are kept; the others are set to the best found. model_path, resume and
  * progress are ignored. The next onet_train with these options gives the model, or onet_ranker_train where
- * result->ranker is 1. The same seed, sets, options and budget of trials give the same result for any number
- * of threads. ONET_INTERRUPTED: ended by progress before a trial ended. */
+ * result->ranker is 1. The same seed, sets, options, kernels and budget of trials give the same result for
+ * any number of threads. ONET_INTERRUPTED: ended by progress before a trial ended. */
 ONET_API onet_status onet_tune(onet_train_options *options, onet_tuned *result, const onet_sets *sets,
                                const onet_tune_options *how, onet_error *err);
 

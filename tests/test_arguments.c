@@ -1224,8 +1224,8 @@ static void tuning(void **state) {
     o = small_training();
     ok(onet_tune(&o, &found, sets, &how, &err));
     assert_in_range(found.trials, 1, 4); /* a round that would go beyond the budget is not begun */
-    assert_int_equal(found.test.sets, 6);
-    assert_true(found.guess == 0.5);
+    assert_int_equal(found.test.model.sets, 6);
+    assert_true(found.test.guess.exact.mean == 0.5);
     onet_sets_free(sets);
     onet_sets_free(few);
 }

@@ -156,18 +156,30 @@ def _compared(
         each,
         byref(options),
     )
-    found: Dict[str, Any] = {"sets": len(test), "distinct_sets": result.distinct}
+    return found_by(result, test.features, test if train is None else train)
+
+
+def found_by(result: ComparisonStruct, names: Optional[List[str]], learned: Sets) -> Dict[str, Any]:
+    """A comparison of the library's as a dict. names: of the features; learned: the sets that the model learned from."""
+    found: Dict[str, Any] = {"sets": result.guess.sets, "distinct_sets": result.distinct}
     for name, part in zip(_BEST, (result.guess, result.column, result.ranker, result.model)):
         if part.sets:
             found[name] = {"exact": _triple(part.exact), "tau": _triple(part.tau)}
     if result.feature >= 0:
-        names = test.features
         found["column"]["feature"] = result.feature if names is None else names[result.feature]
         found["column"]["falling"] = bool(result.falling)
     found["best"] = _BEST[result.conclusion]
     found["model_failed"] = bool(result.model_failed)
     found["conclusion"] = result.sentence.decode("utf-8", "replace")
+    found["oddities"] = oddities(learned) if result.model_failed or result.model_beaten else []
     return found
+
+
+def oddities(sets: Sets) -> List[str]:
+    """What is odd about sets that were to be learned from, a sentence each, most important first."""
+    text = ctypes.create_string_buffer(4096)
+    call("onet_sets_oddities", byref(sets._struct), text, len(text))
+    return text.value.decode("utf-8", "replace").splitlines()
 
 
 # ---- Rivals side by side ---------------------------------------------------------------------------------
@@ -223,7 +235,7 @@ def compare(
             raise UsageError(f"share is {share!r}: it must be between 0 and 1")
         if len(given) < 2:
             raise DataError(f"{len(given)} set is too few to hold some out")
-        train, held = given._hold_out(float(share), groups, _whole(seed, "seed", 0, 2**64 - 1))
+        train, held = given._hold_out(float(share), groups, _whole(seed, "seed", 0, 2**64 - 1))[:2]
     elif groups is not None:
         raise UsageError("groups say how the sets are divided: leave out test")
     else:

@@ -283,11 +283,11 @@ class TuneOptions(Structure):
 
 class Tuned(Structure):
     _fields_ = [
-        *_members("char settings[256]; int trials, stopped, new_trials, ranker; double seconds"),
+        *_members("char settings[256]; int trials, stopped, new_trials, ranker; char kernels[32]; double seconds"),
         ("best", Tried),
-        ("test", Report),
+        ("test", ComparisonStruct),
         ("test_default", Report),
-        *_members("double guess; int test_models; pointer reserved[8]"),
+        *_members("int test_models; pointer reserved[8]"),
     ]
 
 
@@ -381,6 +381,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_tune": (c_int, [POINTER(TrainOptions), POINTER(Tuned), POINTER(SetsStruct), POINTER(TuneOptions), _ERR]),
     "onet_train_defaults": (None, [POINTER(TrainOptions), c_size_t]),
     "onet_train": (c_int, [POINTER(c_void_p), POINTER(SetsStruct), POINTER(SetsStruct), POINTER(TrainOptions), _ERR]),
+    "onet_sets_oddities": (c_int, [POINTER(SetsStruct), c_char_p, c_size_t, _ERR]),
     "onet_measure_each": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, c_void_p, _ERR]),
     "onet_measure_mean": (None, [POINTER(Report), c_void_p, c_void_p, c_size_t]),
     "onet_measure_importance": (

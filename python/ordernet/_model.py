@@ -33,7 +33,7 @@ from ._library import (
     lib,
 )
 from ._library import whole as _whole
-from ._progress import Progress, bar
+from ._progress import Progress, SearchLine, bar, search_text, shows
 from ._sets import Sets, _address, _listed, _numbers, _rounded, as_sets, names_of, need_frame
 
 #: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
@@ -122,7 +122,7 @@ class OrderNet:
         more often than one of them; in scikit-learn's words the number of estimators of an ensemble.
     tune
         look for the best parameters first, as ``--tune`` does: a time ("5m", "90s", "2h"; True: 5 minutes) or a
-        number of trials (40), which gives the same model on every machine. Parameters that differ from their
+        number of trials (40), which gives the same model wherever the same kernels run. Parameters that differ from their
         defaults stay as they are. ``tuned_`` has what came out.
     pretrained
         fine-tuning (``--from``): a path, or a fitted OrderNet, whose weights the training starts with. Give a path where
@@ -144,9 +144,11 @@ class OrderNet:
     best_epoch_
         the epoch with the highest log-likelihood of the validation sets, 0 without validation; of the last model.
     report_
-        with validation sets: what the model is worth on them, beside guessing, the best single feature and a linear
-        ranker: a dict of guessing, column, ranker and model, each with exact and tau as (mean, low, high); best, which
-        of them is enough; model_failed, whether the model is no better than guessing; conclusion, a sentence.
+        with validation sets, or after a search (tune), on sets that no choice has seen: what the model is worth, beside
+        guessing, the best single feature and a linear ranker: a dict of guessing, column, ranker and model, each with
+        exact and tau as (mean, low, high); best, which of them is enough; model_failed, whether the model is no better
+        than guessing; conclusion, a sentence; oddities, where the model failed or a simple rule is better, what is odd
+        about the data; sets and distinct_sets, how many were measured, and how many of these differ.
     scales_
         what is done with each feature, a dict of text by its name, or by its number from 0.
     kind_
@@ -407,8 +409,8 @@ class OrderNet:
             functions of a Progress, called a few times a second and at the end of each epoch, in this thread.
             One that returns True ends the training there.
         groups
-            for holdout: the group of each set, as a document or a day, whose sets stay in one part; None for a set
-            of its own.
+            for holdout and tune: the group of each set, as a document or a day, whose sets stay in one part; None for
+            a set of its own.
         path
             where the model is written, as ``--model`` does: the checkpoint, the CSV log and the best model by
             validation stand beside it.
@@ -436,13 +438,13 @@ class OrderNet:
                 UserWarning,
                 stacklevel=2,
             )
-        valid_sets = None
+        valid_sets, searched = None, self.tune is not None and self.tune is not False
         if self.holdout is not None:
             if valid is not None:
                 raise UsageError("holdout takes validation sets out of the data: leave out valid")
-            train, valid_sets = train._hold_out(self.holdout, groups, _whole(self.seed, "seed", 0, 2**64 - 1))
-        elif groups is not None:
-            raise UsageError("groups say how holdout divides the data: give holdout too")
+            train, valid_sets, groups = train._hold_out(self.holdout, groups, _whole(self.seed, "seed", 0, 2**64 - 1))
+        elif groups is not None and not searched:
+            raise UsageError("groups say how holdout and tune divide the data: give one of them too")
         if valid is not None:
             pair = valid if isinstance(valid, tuple) else (valid, None)
             if len(pair) != 2:
@@ -455,21 +457,25 @@ class OrderNet:
         functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
         if not all(map(callable, functions)):
             raise WrongTypeError("callbacks has what cannot be called: expected functions of a Progress")
-        if self.tune is not None and self.tune is not False and self._tune(options, train, resume):
+        tuned = self._tune(options, train, groups, resume) if searched else None
+        if tuned is not None and tuned.ranker:
             self._rank(options, train)
         else:
             self._run(options, train, valid_sets, functions)
-        self._report(train, valid_sets)
+        self._report(train, valid_sets, None if tuned is None else tuned.test)
         return self
 
-    def _report(self, train: Sets, valid: Optional[Sets]) -> None:
-        """What the model is worth, where there are sets to tell it."""
-        from ._compare import report
+    def _report(self, train: Sets, valid: Optional[Sets], tested: Any = None) -> None:
+        """What the model is worth, where there are sets to tell it. tested: the comparison of a search."""
+        from ._compare import found_by, report
 
         self.__dict__.pop("report_", None)
-        if valid is None or valid._order is None:
+        if valid is not None and valid._order is not None:
+            self.report_ = report(self, train, valid, _whole(self.valid_limit, "valid_limit", 0, 2**31 - 1))
+        elif tested is not None and tested.model.sets:
+            self.report_ = found_by(tested, train.features, train)
+        else:
             return
-        self.report_ = report(self, train, valid, _whole(self.valid_limit, "valid_limit", 0, 2**31 - 1))
         if self.report_["model_failed"]:
             warnings.warn(self.report_["conclusion"], UserWarning, stacklevel=3)
 
@@ -548,8 +554,8 @@ class OrderNet:
             return 0.0, int(found[1])
         return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]], 0
 
-    def _tune(self, options: TrainOptions, train: Sets, resume: bool) -> bool:
-        """Fills in the options with the best that a search finds; whether the ranker is better than all nets."""
+    def _tune(self, options: TrainOptions, train: Sets, groups: Any, resume: bool) -> Any:
+        """Fills in the options with the best that a search finds; returns what the library says of it."""
         if options.patience:
             raise UsageError("tune divides the sets itself: leave out patience")
         how, result, err, stop = _library.TuneOptions(), _library.Tuned(), _library.Error(), [0]
@@ -560,7 +566,26 @@ class OrderNet:
             how.resume = int(bool(resume))
             if options.keep and not resume and os.path.exists(how.path):
                 raise UsageError(f"{os.fsdecode(how.path)} is there already: go on with resume=True, or replace it with force=True")
-        how.progress = _library.TuneFunction(lambda _, __: stop[0])
+        if groups is not None:
+            known: Dict[Any, int] = {}
+            number = np.array(
+                [known.setdefault((s,) if one is None else one, len(known)) for s, one in enumerate(train._groups(groups))],
+                np.uintp,
+            )
+            how.group = _address(number)
+        line, text, wake = SearchLine() if shows(self.progress) else None, [""], threading.Event()
+
+        def told(_: Any, now: Any) -> int:
+            if line is not None:
+                text[0] = search_text(now.contents)
+                wake.set()
+            return stop[0]
+
+        def watch() -> None:
+            if line is not None and text[0]:
+                line.show(text[0])
+
+        how.progress = _library.TuneFunction(told)
 
         def work() -> int:
             return lib.onet_tune(byref(options), byref(result), byref(train._struct), byref(how), byref(err))
@@ -568,7 +593,11 @@ class OrderNet:
         def halt() -> None:
             stop[0] = 1
 
-        status = _library.interruptible(work, halt, lambda: None, threading.Event())
+        try:
+            status = _library.interruptible(work, halt, watch, wake)
+        finally:
+            if line is not None and text[0]:
+                line.show(text[0], "\n")
         if status:
             _library.fail(status, err)
         params = {name: getattr(options.settings, name) for name in _NETS}
@@ -583,13 +612,13 @@ class OrderNet:
             "ranker": bool(result.ranker),
             "trials": result.trials,
             "seconds": result.seconds,
-            "exact": interval(result.test.exact),
+            "exact": interval(result.test.model.exact),
             "exact_default": interval(result.test_default.exact),
-            "guess": result.guess,
+            "guess": result.test.guess.exact.mean,
         }
         options.resume = int(bool(options.resume) and not result.new_trials)
         options.keep = int(options.keep and not resume)
-        return bool(result.ranker)
+        return result
 
     def _rank(self, options: TrainOptions, train: Sets) -> None:
         """The linear ranker in place of the net."""

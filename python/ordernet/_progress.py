@@ -58,6 +58,30 @@ class _Line:
             self.show(now, "\n")
 
 
+def search_text(now: Any) -> str:
+    """Where a search for parameters is, an onet_tune_progress, in a line."""
+    text = f"{now.trials}{f' of {now.most}' if now.most else ''} trials, {now.seconds:.0f} s"
+    if not math.isnan(now.seconds_left):
+        text += f", {now.seconds_left:.0f} s left"
+    if now.count:
+        best = now.tried[0]
+        text += f"; best {100 * best.exact:.2f}% exact{'' if best.whole else ' (short)'}: {best.settings.decode()}"
+    return text
+
+
+class SearchLine:
+    """The line of a search on standard error."""
+
+    def __init__(self) -> None:
+        self.shown = ""
+
+    def show(self, text: str, end: str = "") -> None:
+        if text != self.shown or end:
+            sys.stderr.write("\r" + text.ljust(len(self.shown)) + end)
+            sys.stderr.flush()
+            self.shown = text
+
+
 class _Tqdm:
     """tqdm's bar, in a notebook its widget where that is possible."""
 
@@ -85,9 +109,14 @@ def _in_notebook() -> bool:
         return False
 
 
+def shows(wanted: Any) -> bool:
+    """Whether progress is shown. wanted: "auto" shows it in a terminal or notebook, True always, False never."""
+    return bool(wanted) and (wanted != "auto" or _in_notebook() or (sys.stderr is not None and sys.stderr.isatty()))
+
+
 def bar(wanted: Any) -> Any:
-    """A bar, or None. wanted: "auto" shows one in a terminal or notebook, True always, False never."""
-    if not wanted or (wanted == "auto" and not (_in_notebook() or (sys.stderr is not None and sys.stderr.isatty()))):
+    """A bar, or None; wanted: as for shows."""
+    if not shows(wanted):
         return None
     try:
         import warnings

@@ -559,18 +559,23 @@ class Sets:
         return new
 
     def _hold_out(self, wanted: Any, groups: Any, seed: int) -> tuple:
-        """The sets that are left, and those to measure with, as the command divides them."""
-        count, names = len(self), None
+        """The sets that are left, those to measure with, as the command divides them, and the groups of the former."""
+        count, names, listed = len(self), None, None
         if groups is not None:
-            listed = _listed(groups, "groups", UsageError)
-            if len(listed) != count:
-                raise UsageError(f"there are {len(listed)} groups for {count} sets; give one per set")
-            texts = [None if one is None else _library.text_bytes(one, "a group") for one in listed]
-            names = (ctypes.c_char_p * count)(*texts)
+            listed = self._groups(groups)
+            names = (ctypes.c_char_p * count)(*listed)
         take = np.zeros(count, np.uint8)
         number = _holdout_count(wanted, count)
         call("onet_sets_hold_out", _address(take), byref(self._struct), names, number, seed)
-        return self._pick(take == 0), self._pick(take != 0)
+        left = None if listed is None else [group for group, taken in zip(listed, take) if not taken]
+        return self._pick(take == 0), self._pick(take != 0), left
+
+    def _groups(self, groups: Any) -> list:
+        """A text, or None, per set."""
+        listed = _listed(groups, "groups", UsageError)
+        if len(listed) != len(self):
+            raise UsageError(f"there are {len(listed)} groups for {len(self)} sets; give one per set")
+        return [None if one is None else _library.text_bytes(one, "a group") for one in listed]
 
     def _pick(self, take: np.ndarray) -> "Sets":
         picked, which = POINTER(SetsStruct)(), np.ascontiguousarray(take, np.uint8)

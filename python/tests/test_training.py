@@ -333,7 +333,7 @@ def test_holdout(data, program, tmp_path):
             ordernet.OrderNet(**settings, holdout=bad).fit(sets, orders)
     with pytest.raises(ordernet.UsageError, match="leave out valid"):
         ordernet.OrderNet(**settings, holdout=0.1).fit(sets, orders, valid=data)
-    with pytest.raises(ordernet.UsageError, match="give holdout too"):
+    with pytest.raises(ordernet.UsageError, match="give one of them too"):
         ordernet.OrderNet(**settings).fit(sets, orders, groups=[0] * 300)
     with pytest.raises(ordernet.UsageError, match="2 groups for 300 sets"):
         ordernet.OrderNet(**settings, holdout=0.1).fit(sets, orders, groups=[0, 1])
@@ -343,11 +343,11 @@ def test_holdout_keeps_groups_and_equal_sets_together(data):
     sets, orders = data
     groups = [f"day {s // 30}" for s in range(300)]
     whole = ordernet.Sets(sets, orders)
-    rest, valid = whole._hold_out(0.2, groups, 1)
+    rest, valid = whole._hold_out(0.2, groups, 1)[:2]
     days = [{groups[s] for s in range(300) if any(np.array_equal(sets[s], one) for one in part)} for part in (rest, valid)]
     assert len(rest) + len(valid) == 300 and not days[0] & days[1] and days[1]
     twice = ordernet.Sets(sets[:50] * 6, orders[:50] * 6)
-    rest, valid = twice._hold_out("10%", None, 1)
+    rest, valid = twice._hold_out("10%", None, 1)[:2]
     assert not {one.tobytes() for one in rest} & {one.tobytes() for one in valid}
     model = ordernet.OrderNet(**dict(SMALL, epochs=1), holdout=0.2).fit(sets, orders, groups=groups)
     assert len(model.history_["valid_exact"]) == 1
@@ -363,6 +363,8 @@ def test_parameters_are_those_of_the_command(program):
     off = {"no-standardise": "standardise", "from": "pretrained"}
     missing = {name for name in options if off.get(name, name) not in here and f"`--{name}`" not in page}
     assert not missing - {"help", "tune"}, missing
+
+
 def test_tune(tmp_path):
     """A search by trials gives the same model twice, and OrderNet(**params) gives it again."""
     random = np.random.default_rng(3)
@@ -382,6 +384,37 @@ def test_tune(tmp_path):
         model.fit(sets, orders, path=tmp_path / "m.safetensors")
     by_value = [np.argsort(s[:, 1], kind="stable") for s in sets]
     assert ordernet.OrderNet(tune=8, **small).fit(sets, by_value).tuned_["ranker"]
+    report = model.report_  # on the sets that no choice has seen
+    assert report["sets"] == 12 and report["model"]["exact"][0] == found["exact"][0] and report["conclusion"]
+    assert report["guessing"]["exact"][0] == found["guess"] and isinstance(report["oddities"], list)
     for wrong in (3, "5x", 0.5, "0s", -4):
         with pytest.raises(ordernet.UsageError, match="tune is"):
             ordernet.OrderNet(tune=wrong, **small).fit(sets, orders)
+
+
+def test_tune_keeps_groups_together(capsys):
+    """What the order goes by is drawn by the document: who has seen one of its sets knows the others. A search
+    that kept them apart would find a model; with groups it finds none. The progress is a line."""
+    random = np.random.default_rng(4)
+    sets, orders, documents = [], [], np.repeat(np.arange(10), 30).tolist()
+    way = np.column_stack([np.cos(np.arange(10) * 0.2 * np.pi), np.sin(np.arange(10) * 0.2 * np.pi)])  # all around
+    for document in documents:
+        own = random.standard_normal((3, 2))
+        sets.append(np.column_stack([np.tile(np.eye(10)[document], (3, 1)), own]).astype(np.float32))
+        orders.append(np.argsort(own @ way[document]))
+    small = dict(hidden=16, encoder_blocks=1, encoder_out=8, decoder_out=8, epochs=40)
+    apart = ordernet.OrderNet(tune=4, progress=False, **small).fit(sets, orders).tuned_["exact"][0]
+    assert not capsys.readouterr().err
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ordernet.OrderNet(tune=4, progress=True, **small).fit(sets, orders, groups=documents)
+    assert apart > 0.7 and model.tuned_["exact"][0] < 0.5
+    assert "trials" in capsys.readouterr().err
+    with pytest.raises(ordernet.UsageError, match="groups for"):
+        ordernet.OrderNet(tune=4, **small).fit(sets, orders, groups=documents[1:])
+    with pytest.raises(ordernet.UsageError, match="holdout and tune"):
+        ordernet.OrderNet(**small).fit(sets, orders, groups=documents)
+    both = ordernet.OrderNet(tune=4, holdout=0.2, progress=False, **small)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert both.fit(sets, orders, groups=documents).report_["sets"] == 60

@@ -79,8 +79,9 @@ static onet_status print_why(const onet_comparison *c, const onet_sets *sets, on
     return ONET_OK;
 }
 
-onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,
-                             onet_error *err) {
+/* given: of the settings before a search; NULL: there was none. */
+static onet_status print(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
+                         const char *command, onet_error *err) {
     int wide = 34;
     char column[SHOWN + 32] = "", name[SHOWN], exact[64], tau[64];
     if (c->feature >= 0)
@@ -93,11 +94,16 @@ onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, co
     } row[] = {{"guessing", &c->guess},
                {column, &c->column},
                {"linear ranker", &c->ranker},
-               {"this model", &c->model}};
-    printf("%-*s  %*s  %*s\n", wide, "on sets not learned from", REPORT_COLUMN, "exact match, %",
-           REPORT_COLUMN, "Kendall's tau");
+               {"settings as given", given},
+               {!given         ? "this model"
+                : c->is_ranker ? "settings chosen: a ranker"
+                               : "settings chosen",
+                &c->model}};
+    char head[64] = "on sets not learned from";
+    if (given) snprintf(head, sizeof head, "on %zu sets that no choice has seen", c->model.sets);
+    printf("%-*s  %*s  %*s\n", wide, head, REPORT_COLUMN, "exact match, %", REPORT_COLUMN, "Kendall's tau");
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        if (!row[i].report->sets || (row[i].report == &c->ranker && c->is_ranker)) continue;
+        if (!row[i].report || !row[i].report->sets || (row[i].report == &c->ranker && c->is_ranker)) continue;
         report_text(&row[i].report->exact, true, exact);
         report_text(&row[i].report->tau, false, tau);
         printf("  %-*s  %*s  %*s\n", wide - 2, row[i].name, REPORT_COLUMN, exact, REPORT_COLUMN, tau);
@@ -113,6 +119,16 @@ onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, co
     fflush(stdout);
     comparison_warn(c, command);
     return status;
+}
+
+onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,
+                             onet_error *err) {
+    return print(c, NULL, sets, command, err);
+}
+
+onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
+                                   onet_error *err) {
+    return print(c, given, sets, "train", err);
 }
 
 void comparison_warn(const onet_comparison *c, const char *command) {

@@ -16,6 +16,9 @@ onet_status comparison_make(onet_comparison *c, const onet_model *model, const o
 
 /* Warns on standard error if a model is no better than guessing. */
 void comparison_warn(const onet_comparison *c, const char *command);
+/* The same for settings that a search has chosen, beside those that were given. */
+onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
+                                   onet_error *err);
 /* The table, the conclusion, the warning and, where the model failed, what is odd about the sets, which are
  * those that it was trained on or, where these are not known, those that it was measured on. */
 onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,

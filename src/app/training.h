@@ -66,7 +66,7 @@ void tuning_path(char path[PATH_MAX], const char *model_path);
 /* Fills in the options with the best settings. Ctrl-C ends the search with the best so far. */
 onet_status tuning_run(onet_train_options *options, onet_tuned *result, const onet_sets *data,
                        const onet_tune_options *how, bool quiet, onet_error *err);
-/* The table of the best, and what the chosen settings are worth. */
+/* What the search did, and what was chosen. */
 void tuning_summarise(const onet_tuned *result, int models, const char *trials_path);
 
 #endif

@@ -104,32 +104,15 @@ onet_status tuning_run(onet_train_options *options, onet_tuned *result, const on
     return status;
 }
 
-static void print_measure(const char *name, const onet_report *r) {
-    printf("%-28s exact %.2f%%, 95%% interval %.2f to %.2f; right neighbours %.2f%%; tau %.4f\n", name,
-           100 * r->exact.mean, 100 * r->exact.low, 100 * r->exact.high, 100 * r->neighbours.mean,
-           r->tau.mean);
-}
-
 void tuning_summarise(const onet_tuned *result, int models, const char *trials_path) {
     char time[32], name[SHOWN];
     printf("%d trials in %s, all in %s; chosen: %s\n", result->trials, duration_text(result->seconds, time),
            shown(name, trials_path), result->settings);
-    if (result->test.sets) {
-        printf("%zu sets that no choice has seen, by a model that was trained on the others:\n",
-               result->test.sets);
-        printf("%-28s exact %.2f%%\n", "guessing", 100 * result->guess);
-        if (result->test_default.sets) print_measure("settings as given", &result->test_default);
-        print_measure("settings chosen", &result->test);
-        if (result->test_models < models)
-            printf("the model merges %d models; there was time to measure %d, which are usually less good\n",
-                   models, result->test_models);
-        if (result->test.exact.low <= result->guess && result->test.tau.low <= 0)
-            printf("WARNING: no better than guessing. What these features tell does not decide the order, or "
-                   "there are "
-                   "too few sets to learn it from.\n");
-    } else
+    if (!result->test.model.sets)
         printf("stopped: the settings were not measured on sets that no choice has seen; on those that it "
-               "saw: exact "
-               "%.2f%%\n",
+               "saw: exact %.2f%%\n",
                100 * result->best.exact);
+    else if (result->test_models < models)
+        printf("the model merges %d models; there was time to measure %d, which are usually less good\n",
+               models, result->test_models);
 }

@@ -83,6 +83,7 @@ typedef struct search {
     int threads, workers;
     pool *pool;
     bool on_gpu;
+    char kernels[32];
     /* While a generation runs. */
     task *tasks;
     int generation;
@@ -199,8 +200,9 @@ static int look(void *context, const onet_progress *now) {
     return r->slow || atomic_load(&s->stop) || atomic_load(&s->late);
 }
 
-static onet_status measure(onet_report *report, const search *s, const onet_model *model,
-                           const onet_sets *sets, int threads, onet_error *err) {
+/* each [sets]. likely: with the log-likelihood of the right orders, which takes time. */
+static onet_status measure_each(onet_set_measure *each, const search *s, const onet_model *model,
+                                const onet_sets *sets, int threads, bool likely, onet_error *err) {
     onet_order_options how = {
         .size = sizeof how, .threads = threads, .kernels = s->base.kernels, .device = s->base.device};
     onet_orderer *orderer = NULL;
@@ -213,11 +215,22 @@ static onet_status measure(onet_report *report, const search *s, const onet_mode
         answer[i] = (onet_answer){.order = order + sets->start[i], .logprob = logprob + i};
     if (!status) status = onet_orderer_new(&orderer, model, &how, err);
     if (!status) status = onet_orderer_run(orderer, sets, answer, err);
-    if (!status) status = onet_measure_sets(report, sets, answer, NULL, 0, err);
+    if (!status && likely) status = onet_orderer_score(orderer, sets, logprob, err);
+    if (!status) status = onet_measure_each(each, sets, answer, likely ? logprob : NULL, err);
     onet_orderer_free(orderer);
     free(order);
     free(answer);
     free(logprob);
+    return status;
+}
+
+static onet_status measure(onet_report *report, const search *s, const onet_model *model,
+                           const onet_sets *sets, int threads, onet_error *err) {
+    onet_set_measure *each = array_new(sets->count, sizeof *each);
+    onet_status status =
+        each ? measure_each(each, s, model, sets, threads, false, err) : fail_memory(err, "the measures");
+    if (!status) onet_measure_mean(report, each, NULL, sets->count);
+    free(each);
     return status;
 }
 
@@ -263,6 +276,12 @@ static double final_limit(const search *s) {
     return fmax(final_share * s->how.seconds, final_seconds(s, &s->base_made, 1, 1));
 }
 
+/* For the caller to repeat the training with. */
+static void note_kernels(search *s, const onet_model *model) {
+    const char *kernels = model ? onet_model_record(model, "kernels") : NULL;
+    if (kernels) snprintf(s->kernels, sizeof s->kernels, "%s", kernels);
+}
+
 /* Trains and measures. A failure such as a NaN loss is that of the trial alone; only lack of memory fails the
  * search. */
 static void run_trial(search *s, const task *t, int threads, trial *row) {
@@ -286,11 +305,8 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
     o.context = &r;
     onet_status status = train_one(s, &model, &t->made, s->rest[t->part], &o, &err);
     if (!status) status = measure(&report, s, model, s->part[t->part], threads, &err);
-    if (!status && t->kind == TRIAL_FIRST) {
-        const char *kernels = onet_model_record(model, "kernels");
-        s->on_gpu = kernels && !strcmp(kernels, "cuda");
-    }
-    onet_model_free(model);
+    const char *kernels = model ? onet_model_record(model, "kernels") : NULL;
+    if (!status && t->kind == TRIAL_FIRST) s->on_gpu = kernels && !strcmp(kernels, "cuda");
     row->end = !status                      ? TRIAL_ENDED
                : r.slow                     ? TRIAL_SLOW
                : status == ONET_INTERRUPTED ? TRIAL_STOPPED
@@ -304,6 +320,7 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
     }
     row->seconds = clock_seconds() - r.started;
     hold(s);
+    note_kernels(s, model);
     /* A failure before any trial has ended is one of the data or the machine, which every trial would
      * meet. */
     if (status && !r.slow && status != ONET_INTERRUPTED && !s->status &&
@@ -314,6 +331,7 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
     }
     row->at = spent(s);
     atomic_flag_clear(&s->busy);
+    onet_model_free(model);
 }
 
 static double score_of(const trial *r) {
@@ -448,20 +466,23 @@ static double now_at(const search *s) {
     return at;
 }
 
-/* Seconds from the end of the search to that of the last training: `measured` models of these settings and
- * one of those given without the test part, then `models` on all sets. */
+/* Seconds from the end of the search to that of the last training: `measured` models of these settings, one
+ * of those given and the ranker to compare with, without the test part, then `models` on all sets. */
 static double final_seconds(const search *s, const choice_made *made, int models, int measured) {
     double sets = (double)s->rest[0]->count, without = (double)s->rest[TEST]->count / sets,
            all = (double)s->sets->count / sets;
     double one = predict(s, made, (int)made->value[S_EPOCHS]),
            base = s->per_cost * s->base_made.value[S_EPOCHS] * space_cost(&s->base_made);
-    if (made->value[S_RANKER] > 0) return one * (without + all) + base * without;
-    if (s->on_gpu) return one * (measured * without + models * all) + base * without;
+    choice_made simple = s->base_made;
+    simple.value[S_RANKER] = 1;
+    double ranker = predict(s, &simple, (int)simple.value[S_EPOCHS]) * without;
+    if (made->value[S_RANKER] > 0) return one * (without + all) + base * without + ranker;
+    if (s->on_gpu) return one * (measured * without + models * all) + base * without + ranker;
     int w = s->workers, rounds = (models + w - 1) / w;
     double first = fmax((measured + w - 1) / w * one, (measured * one + base) / w);
     /* One model alone by all threads: they help it less than they would help models of their own. */
     double last = models > 1 ? rounds * one : one * (w > 1 ? 0.8 : 1);
-    return 1.05 * (first * without + last * all);
+    return 1.05 * (first * without + last * all) + ranker;
 }
 
 /* As many models as there is time for: merged ones are better on most data. */
@@ -842,8 +863,24 @@ static void estimate_one(void *arg, int number, int thread) {
     e->status[number] = train_one(s, &e->model[number], made, s->rest[TEST], &o, &e->err[number]);
 }
 
-/* The models of one of the two, merged and measured. A stop leaves the figure out. */
-static onet_status estimate_report(estimate *e, int first, int count, onet_report *report, onet_error *err) {
+/* What a model that has not seen the test part is worth on it. */
+static onet_status compare_test(search *s, const onet_model *model, onet_comparison *test, onet_error *err) {
+    onet_compare_options with = {.size = sizeof with,
+                                 .seed = s->base.seed,
+                                 .threads = s->threads,
+                                 .is_ranker = !strcmp(onet_model_kind(model), "ranker")};
+    onet_set_measure *each = array_new(s->part[TEST]->count, sizeof *each);
+    onet_status status = each ? measure_each(each, s, model, s->part[TEST], s->threads, true, err)
+                              : fail_memory(err, "the measures");
+    if (!status) status = onet_compare(test, s->rest[TEST], s->part[TEST], each, &with, err);
+    free(each);
+    return status;
+}
+
+/* The models of one of the two, merged and measured. A stop leaves the figure out. test: the models are
+ * compared with simple rules too. */
+static onet_status estimate_report(estimate *e, int first, int count, onet_report *report,
+                                   onet_comparison *test, onet_error *err) {
     search *s = e->s;
     onet_model *merged = NULL;
     for (int i = first; i < first + count; i++) {
@@ -855,8 +892,10 @@ static onet_status estimate_report(estimate *e, int first, int count, onet_repor
                                     : onet_model_merge(&merged, (const onet_model *const *)e->model + first,
                                                        (size_t)count, err);
     if (!status && merged && s->base.half) status = onet_model_set_half(merged, 1, err);
+    const onet_model *model = merged ? merged : e->model[first];
     if (!status)
-        status = measure(report, s, merged ? merged : e->model[first], s->part[TEST], s->threads, err);
+        status = test ? compare_test(s, model, test, err)
+                      : measure(report, s, model, s->part[TEST], s->threads, err);
     onet_model_free(merged);
     return status;
 }
@@ -878,21 +917,17 @@ static onet_status measure_test(search *s, const choice_made *made, onet_tuned *
         pool_run(s->pool, count, estimate_one, e);
     else
         for (int i = 0; i < count; i++) estimate_one(e, i, 0);
-    onet_status status = estimate_report(e, 0, e->models, &result->test, err);
-    if (result->test.sets && count == e->models)
-        result->test_default = result->test;
-    else if (!status && estimate_report(e, e->models, 1, &result->test_default, NULL))
+    onet_status status = estimate_report(e, 0, e->models, NULL, &result->test, err);
+    if (count == e->models)
+        result->test_default = result->test.model;
+    else if (!status && estimate_report(e, e->models, 1, &result->test_default, NULL, NULL))
         result->test_default = (onet_report){0};
-    for (int i = 0; i < count; i++) onet_model_free(e->model[i]);
+    for (int i = 0; i < count; i++) {
+        note_kernels(s, e->model[i]);
+        onet_model_free(e->model[i]);
+    }
     free(e);
     return status;
-}
-
-/* The share of sets that a random order gets right: 1 / n! for a set of n items; equal items are ignored. */
-static double guessing(const onet_sets *sets) {
-    double sum = 0;
-    for (size_t i = 0; i < sets->count; i++) sum += exp(-lgamma((double)sets_placed(sets, i) + 1));
-    return sum / (double)sets->count;
 }
 
 /* ---- Start and end ---------------------------------------------------------------------------------------
@@ -991,10 +1026,10 @@ static onet_status end_search(search *s, onet_train_options *options, onet_tuned
     space_text(found.settings, sizeof found.settings, &made, &s->base_made);
     found.seconds = now_at(s);
     found.ranker = made.value[S_RANKER] > 0;
-    found.guess = guessing(s->part[TEST]);
     onet_status status = stopped ? ONET_OK : measure_test(s, &made, &found, err);
     if (status) return status;
     found.stopped = atomic_load(&s->stop);
+    snprintf(found.kernels, sizeof found.kernels, "%s", s->kernels);
     space_write(&made, options);
     *result = found;
     return ONET_OK;

@@ -313,7 +313,7 @@ static onet_status settings_as_options(train_values *v, onet_error *err) {
 }
 
 /* The command that gives the model again. */
-static void print_command(const train_values *v);
+static void print_command(const train_values *v, const onet_tuned *result);
 
 /* Looks for the best settings, with which the training then goes on. */
 static onet_status tune(train_values *v, const onet_sets *data, onet_error *err) {
@@ -336,11 +336,16 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
     if (status) return status;
     interrupt_forget();
     if (!v->quiet) tuning_summarise(&result, v->options.models, path);
+    if (!v->quiet && result.test.model.sets)
+        status = comparison_print_tuned(&result.test, &result.test_default, data, err);
+    else
+        comparison_warn(&result.test, "train"); /* a search that was in vain is told of in any case */
+    if (status) return status;
     v->ranker = result.ranker;
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
     v->options.keep = 0; /* checked before the search */
     status = settings_as_options(v, err);
-    if (!status && !v->quiet) print_command(v);
+    if (!status && !v->quiet) print_command(v, &result);
     fflush(stdout);
     return status;
 }
@@ -410,15 +415,17 @@ static const option options[] = {
            .help = "--holdout, --folds and --tune keep sets with the same value in this column of CSV, or "
                    "under this key of JSON, in one part: a document, a customer, a day. Equal sets stay "
                    "together in any case. The column is no feature."),
-    OPTION(STRING, "tune", AT(tune), .basic = true, .argument = "[BUDGET]", .otherwise = "5m",
-           .default_text = "none; 5m where it is given alone",
-           .help =
-               "Look for the best settings first: try many by successive halving, on parts of the data that "
-               "they were not trained on. The budget is a time for all of it, as in 90s, 5m or 2h, or a "
-               "number of trials as in 40, which gives the same model on every machine. Options that are "
-               "given stay as they are. The model is then trained on all of the data with the best settings; "
-               "the command that trains it again is printed. Every trial is a row of MODEL.trials.csv. "
-               "Ctrl-C ends the search with the best so far, --resume goes on with it."),
+    OPTION(
+        STRING, "tune", AT(tune), .basic = true, .argument = "[BUDGET]", .otherwise = "5m",
+        .default_text = "none; 5m where it is given alone",
+        .help =
+            "Look for the best settings first: try many by successive halving, on parts of the data that "
+            "they were not trained on. The budget is a time for all of it, as in 90s, 5m or 2h, or a "
+            "number of trials as in 40, which gives the same model on every machine with the same --kernels. "
+            "Options that are given stay as they are. The model is then trained on all of the data with the "
+            "best settings; "
+            "the command that trains it again is printed. Every trial is a row of MODEL.trials.csv. "
+            "Ctrl-C ends the search with the best so far, --resume goes on with it."),
     OPTION(FLAG, "learning-curve", AT(learning_curve),
            .help = "After the training, train on a quarter and on a half of the sets too, for as many steps "
                    "each, and say whether more examples would help. Takes three times as long."),
@@ -540,14 +547,17 @@ static const option options[] = {
     {0},
 };
 
-static void print_command(const train_values *v) {
+static void print_command(const train_values *v, const onet_tuned *result) {
     /* Not those that only say how the training is run. */
     static const char *const skipped[] = {"tune",  "resume",  "force",
                                           "quiet", "threads", "checkpoint-seconds"};
     train_values *plain = calloc(1, sizeof *plain);
     if (!plain) return;
     defaults(plain);
-    printf("the same model, byte for byte:\nordernet train");
+    bool on_gpu = !strcmp(result->kernels, "cuda");
+    printf("the same model, byte for byte%s:\nordernet train", result->ranker ? ""
+                                                               : on_gpu       ? ", on such a GPU"
+                                                                              : ", by these kernels");
     for (const option *o = options; o->name || o->group; o++) {
         char text[PATH_MAX + 256];
         bool skip = false;
@@ -555,6 +565,10 @@ static void print_command(const train_values *v) {
             skip |= o->name && !strcmp(o->name, skipped[i]);
         if (!skip && option_given(o, v, plain, text, sizeof text)) printf(" %s", text);
     }
+    const char *device = v->options.device, *kernels = v->options.kernels;
+    if (!result->ranker && on_gpu && (!device || !strcmp(device, "auto"))) printf(" --device cuda");
+    if (!result->ranker && !on_gpu && *result->kernels && (!kernels || !strcmp(kernels, "auto")))
+        printf(" --kernels %s", result->kernels);
     printf("\n");
     free(plain);
 }
