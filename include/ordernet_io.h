@@ -110,6 +110,9 @@ ONET_API const char *onet_columns_rank(const onet_columns *columns);
  * features; naming them makes them features. NULL: none. */
 ONET_API const char *onet_columns_unused(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
+/* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a
+ * date of ISO 8601 the seconds since 1970. Returns 0 for any other text, else 1. */
+ONET_API int onet_text_value(const char *text, double *value);
 ONET_API const onet_choice *onet_missings(void); /* onet_missing */
 
 /* Replaces the columns by a copy of these, whose inputs must equal the sets' width; NULL removes them. */

@@ -381,6 +381,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_tune": (c_int, [POINTER(TrainOptions), POINTER(Tuned), POINTER(SetsStruct), POINTER(TuneOptions), _ERR]),
     "onet_train_defaults": (None, [POINTER(TrainOptions), c_size_t]),
     "onet_train": (c_int, [POINTER(c_void_p), POINTER(SetsStruct), POINTER(SetsStruct), POINTER(TrainOptions), _ERR]),
+    "onet_text_value": (c_int, [c_char_p, POINTER(c_double)]),
     "onet_sets_oddities": (c_int, [POINTER(SetsStruct), c_char_p, c_size_t, _ERR]),
     "onet_measure_each": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, c_void_p, _ERR]),
     "onet_measure_mean": (None, [POINTER(Report), c_void_p, c_void_p, c_size_t]),

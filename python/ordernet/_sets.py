@@ -653,6 +653,17 @@ def _texts(values: Any) -> np.ndarray:
     return np.array([None if gone else str(v) for v, gone in zip(values.to_numpy(dtype=object), missing)], dtype=object)
 
 
+def _text_values(texts: np.ndarray) -> Optional[np.ndarray]:
+    """Texts that all are truth values or ISO dates as numbers, as in CSV; None where one is something else."""
+    found, value = np.full(len(texts), np.nan), ctypes.c_double()
+    for i, text in enumerate(texts):
+        if text is not None:
+            if "\0" in text or not lib.onet_text_value(text.encode(), byref(value)):
+                return None
+            found[i] = value.value
+    return found if len(found) and not np.isnan(found).all() else None
+
+
 def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]:
     """The features that a column of a frame gives: names and float64 arrays. known: of a value that a model knows."""
     if known is not None:
@@ -670,6 +681,9 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]
     if kind not in "OUS":
         raise DataError(f"column {column!r} has values of type {values.dtype}, which cannot be a feature; leave it out")
     texts = _texts(values)
+    numbers = None if hasattr(values, "cat") else _text_values(texts)
+    if numbers is not None:
+        return [(str(column), numbers)]
     there, times = np.unique(np.array([t for t in texts if t is not None], dtype=object), return_counts=True)
     if not len(there):
         raise DataError(f"column {column!r} has no values; leave it out")

@@ -344,6 +344,28 @@ def test_frame_of_texts_and_times():
         ordernet.Sets.from_frame(frame.assign(ok=None), set="set", rank="rank")
 
 
+def test_frame_as_the_csv_that_it_was_read_from(tmp_path):
+    """Dates and truth values that pandas.read_csv leaves as objects are the numbers that Sets.read makes of them."""
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "set,rank,day,when,ok,kind\n"
+        "1,0,2024-05-31,2024-05-31T18:30:00.5+02:00,true,a\n1,1,1969-01-01,2024-05-31 00:00,,b\n1,2,2024-02-29,2024-06-01,FALSE,a\n"
+        "2,0,2023-05-31,2024-05-31T18:30Z,true,b\n2,1,2024-12-31,2024-05-31,true,b\n"
+    )
+    frame = pd.read_csv(path)
+    assert frame["day"].dtype == object and frame["ok"].dtype == object
+    names = ["day", "when", "ok", "kind"]
+    read = ordernet.Sets.read(path, features=names, missing="mean")
+    made = ordernet.Sets.from_frame(frame, set="set", rank="rank", features=names, missing="mean")
+    assert made.features == read.features == ["day", "when", "ok", "kind=a", "kind=b"]
+    assert (made._exact() == read._exact()).all()
+    text = frame.assign(day=frame["day"].replace("2024-02-29", "2023-02-29"))  # no date: the column is text
+    assert "day=2023-02-29" in ordernet.Sets.from_frame(text, set="set", features=["day"]).features
+    kept = frame.assign(ok=frame["ok"].astype("category"))  # who says category means it
+    assert ordernet.Sets.from_frame(kept, set="set", features=["ok"]).features[0].startswith("ok=")
+
+
 def test_whole_numbers_that_double_rounds():
     whole = 2**53 + 1
     pandas = pytest.importorskip("pandas")

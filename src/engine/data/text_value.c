@@ -1,7 +1,10 @@
 /* Converts truth values and ISO 8601 dates to numbers (text_value.h). */
 #include "engine/data/text_value.h"
 
+#include <string.h>
 #include <strings.h>
+
+#include "ordernet_io.h"
 
 /* Takes so many digits; -1: they are not there. */
 static int digits(const char **at, const char *end, int count) {
@@ -90,4 +93,8 @@ bool text_value(const char *text, size_t length, double *value) {
         return true;
     }
     return date_of(text, text + length, value);
+}
+
+int onet_text_value(const char *text, double *value) {
+    return text && value && text_value(text, strlen(text), value);
 }
