@@ -81,7 +81,7 @@ static onet_status print_why(const onet_comparison *c, const onet_sets *sets, on
 
 /* given: of the settings before a search; NULL: there was none. */
 static onet_status print(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
-                         const char *command, onet_error *err) {
+                         const char *command, const char *ranker, onet_error *err) {
     int wide = 34;
     char column[SHOWN + 32] = "", name[SHOWN], exact[64], tau[64];
     if (c->feature >= 0)
@@ -114,7 +114,9 @@ static onet_status print(const onet_comparison *c, const onet_report *given, con
             c->guess.sets, c->distinct);
     puts(c->sentence);
     if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && !c->is_ranker)
-        puts("To use the ranker: 'ordernet train --ranker', with the same --data.");
+        printf("To use the ranker: %s\n",
+               ranker ? ranker
+                      : "'ordernet train --ranker', with the data and the data format of the model.");
     onet_status status = c->model_failed || c->model_beaten ? print_why(c, sets, err) : ONET_OK;
     fflush(stdout);
     comparison_warn(c, command);
@@ -122,13 +124,13 @@ static onet_status print(const onet_comparison *c, const onet_report *given, con
 }
 
 onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,
-                             onet_error *err) {
-    return print(c, NULL, sets, command, err);
+                             const char *ranker, onet_error *err) {
+    return print(c, NULL, sets, command, ranker, err);
 }
 
 onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
-                                   onet_error *err) {
-    return print(c, given, sets, "train", err);
+                                   const char *ranker, onet_error *err) {
+    return print(c, given, sets, "train", ranker, err);
 }
 
 void comparison_warn(const onet_comparison *c, const char *command) {

@@ -18,11 +18,12 @@ onet_status comparison_make(onet_comparison *c, const onet_model *model, const o
 void comparison_warn(const onet_comparison *c, const char *command);
 /* The same for settings that a search has chosen, beside those that were given. */
 onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
-                                   onet_error *err);
+                                   const char *ranker, onet_error *err);
 /* The table, the conclusion, the warning and, where the model failed, what is odd about the sets, which are
- * those that it was trained on or, where these are not known, those that it was measured on. */
+ * those that it was trained on or, where these are not known, those that it was measured on. ranker: the
+ * command that trains the linear ranker on the same data; NULL: not known. */
 onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,
-                             onet_error *err);
+                             const char *ranker, onet_error *err);
 
 json_t *comparison_json(const onet_comparison *c, const onet_sets *sets);
 

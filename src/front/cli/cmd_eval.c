@@ -196,7 +196,7 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
         if (!v->by_size && !v->group) report_print(&all);
         if (v->importance) print_features(&features, v->repeats);
         if (v->baselines) putchar('\n');
-        if (v->baselines) status = comparison_print(&compared, e->sets, "eval", err);
+        if (v->baselines) status = comparison_print(&compared, e->sets, "eval", NULL, err);
     }
     eval_table_free(&sizes);
     eval_table_free(&groups);

@@ -82,6 +82,17 @@ static onet_status check_from(const train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
+enum { COMMAND = PATH_MAX + 4096 };
+/* The command that trains the ranker on the same data. */
+static const char *ranker_command(const train_values *v, char text[COMMAND]);
+
+/* Whether more examples may be what a model lacks, and enough sets are held out to tell: not where a simple
+ * rule does as well, or where nearly all is right. */
+static bool wants_examples(const onet_comparison *c) {
+    return c->distinct >= 30 && (c->conclusion == ONET_WORTH_MODEL || c->conclusion == ONET_WORTH_NOTHING) &&
+           !c->is_ranker && c->model.exact.mean < 0.95;
+}
+
 /* What the model is worth, on the sets that it was validated with. */
 static onet_status compare(const train_values *v, const onet_model *model, const onet_sets *data,
                            const onet_sets *valid, onet_error *err) {
@@ -94,8 +105,12 @@ static onet_status compare(const train_values *v, const onet_model *model, const
             some.constraint_count--;
     }
     onet_status status = comparison_make(&c, model, data, &some, &v->options, err);
-    if (!status) status = comparison_print(&c, data, "train", err);
-    if (!status && v->learning_curve) status = learning_curve(model, data, &some, &v->options, v->quiet, err);
+    char ranker[COMMAND];
+    if (!status) status = comparison_print(&c, data, "train", ranker_command(v, ranker), err);
+    if (!status && v->learning_curve)
+        status = learning_curve(model, data, &some, &v->options, v->quiet, err);
+    else if (!status && wants_examples(&c))
+        puts("Would more examples help? --learning-curve tells.");
     return status;
 }
 
@@ -155,7 +170,8 @@ static onet_status measure_folds(const train_values *v, const onet_sets *data, o
     if (status || !processes_is_rank0()) return status;
     printf("%d folds: each set is measured by a model that was trained without it\n", v->folds);
     report_print(&report);
-    return comparison_print(&comparison, data, "train", err);
+    char ranker[COMMAND];
+    return comparison_print(&comparison, data, "train", ranker_command(v, ranker), err);
 }
 
 /* How many sets --holdout takes: "10%" of all, or "50". */
@@ -319,7 +335,7 @@ static void print_command(const train_values *v, const onet_tuned *result);
 static onet_status tune(train_values *v, const onet_sets *data, onet_error *err) {
     onet_tune_options how;
     onet_tuned result = {0};
-    char path[PATH_MAX];
+    char path[PATH_MAX], ranker[COMMAND];
     onet_tune_defaults(&how, sizeof how);
     onet_status status = tuning_budget(&how, v->tune, err);
     tuning_path(path, v->options.model_path);
@@ -337,7 +353,8 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
     interrupt_forget();
     if (!v->quiet) tuning_summarise(&result, v->options.models, path);
     if (!v->quiet && result.test.model.sets)
-        status = comparison_print_tuned(&result.test, &result.test_default, data, err);
+        status =
+            comparison_print_tuned(&result.test, &result.test_default, data, ranker_command(v, ranker), err);
     else
         comparison_warn(&result.test, "train"); /* a search that was in vain is told of in any case */
     if (status) return status;
@@ -546,6 +563,26 @@ static const option options[] = {
            .help = "Arithmetic of the products."),
     {0},
 };
+
+static const char *ranker_command(const train_values *v, char text[COMMAND]) {
+    static const char *const also[] = {"data", "valid", "holdout", "group-column", "valid-limit"};
+    train_values *plain = calloc(1, sizeof *plain);
+    const char *group = "";
+    size_t used = (size_t)snprintf(text, COMMAND, "ordernet train --ranker");
+    if (!plain) return NULL;
+    defaults(plain);
+    for (const option *o = options; o->name || o->group; o++) {
+        char one[PATH_MAX + 256];
+        if (o->group) group = o->group;
+        bool take = !strcmp(group, "Data format");
+        for (size_t i = 0; i < sizeof also / sizeof *also; i++) take |= o->name && !strcmp(o->name, also[i]);
+        if (take && option_given(o, v, plain, one, sizeof one) && used < COMMAND)
+            used += (size_t)snprintf(text + used, COMMAND - used, " %s", one);
+    }
+    free(plain);
+    if (used < COMMAND) used += (size_t)snprintf(text + used, COMMAND - used, " --model ranker.safetensors");
+    return used < COMMAND ? text : NULL;
+}
 
 static void print_command(const train_values *v, const onet_tuned *result) {
     /* Not those that only say how the training is run. */
