@@ -33,6 +33,14 @@ def test_cross_validation(data):
     assert scores.shape == (3,) and (scores > 0.5).all()
 
 
+def test_learning_curve():
+    """More sets of one easy order help."""
+    selection = sklearn("model_selection")
+    data, net = make_sets(300, 3), ordernet.OrderNet(**SMALL)
+    sizes, _, exact = selection.learning_curve(net, *data, train_sizes=[0.1, 1.0], cv=3)
+    assert sizes.tolist() == [20, 200] and exact[1].mean() > exact[0].mean() + 0.1
+
+
 def test_grid_search(data):
     selection = sklearn("model_selection")
     search = selection.GridSearchCV(ordernet.OrderNet(**SMALL), {"epochs": [1, 8]}, cv=2).fit(*data)
