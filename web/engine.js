@@ -278,13 +278,23 @@ export class Engine {
     return status === 0;
   }
 
+  /** While a search tells its progress: the best settings so far, the best first. */
+  #tried() {
+    const rows = [];
+    for (let at; (at = this.#c.web_tried(rows.length));) {
+      const [exact, tau, whole, seconds, settings] = this.#text(at).split("\t");
+      rows.push({ exact: Number(exact), tau: Number(tau), whole: whole === "1", seconds: Number(seconds), settings });
+    }
+    return rows;
+  }
+
   /** Looks for the best settings: goes on until a trial has ended and about `ms` are over, telling progress. {done, settings: the best so far, or ""} */
   tune({ seconds, seed = 1, ms, kernels = "" }, tell) {
     const end = performance.now() + ms, room = 512;
     let first = null;
     this.#progress = (trials, _, spent, all, __, exact) => {
       first ??= trials;
-      tell({ trials, seconds: spent, all, exact });
+      tell({ trials, seconds: spent, all, exact, best: this.#tried() });
       return performance.now() >= end && trials > first ? 1 : 0;
     };
     return this.#with(["mine.trials.csv", kernels, { type: Uint8Array, length: room }], ([path, set, text]) => {
@@ -297,12 +307,12 @@ export class Engine {
   /** What the trained model is worth on the sets kept aside, beside simple rules: {rows: [{name, exact, tau}], conclusion, odd, failed}. */
   report() {
     const room = 8192;
-    return this.#with(["mine.safetensors", { type: Float64Array, length: 24 }, { type: Int32Array, length: 2 }, { type: Uint8Array, length: room }], ([path, figures, facts, text], result) => {
+    return this.#with(["mine.safetensors", { type: Float64Array, length: 24 }, { type: Int32Array, length: 3 }, { type: Uint8Array, length: room }], ([path, figures, facts, text], result) => {
       if (this.#c.web_report(this.#sets, this.#valid, path, figures, facts, text, room)) this.#refuse();
-      const measured = result(Float64Array, 1, 24), [falling, failed] = result(Int32Array, 2, 2);
+      const measured = result(Float64Array, 1, 24), [falling, failed, ranker] = result(Int32Array, 2, 3);
       const [feature, conclusion, ...odd] = this.#text(text).split("\n").filter(Boolean);
-      const names = ["Guessing", `Sorting by ${feature} alone, ${falling ? "largest" : "smallest"} first`, "A linear ranker", "This model"];
-      return { rows: names.map((name, k) => ({ name, exact: measured.slice(6 * k, 6 * k + 3), tau: measured.slice(6 * k + 3, 6 * k + 6) })), conclusion, odd, failed: failed === 1 };
+      const names = ["Guessing", `Sorting by ${feature} alone, ${falling ? "largest" : "smallest"} first`, "A linear ranker", ranker ? "This model, a linear ranker" : "This model"];
+      return { rows: names.map((name, k) => ({ name, exact: measured.slice(6 * k, 6 * k + 3), tau: measured.slice(6 * k + 3, 6 * k + 6) })).filter((_, k) => !ranker || k !== 2), conclusion, odd, failed: failed === 1 };
     });
   }
 

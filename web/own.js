@@ -174,8 +174,10 @@ export async function startOwn(engine) {
     $("own-report").replaceChildren();
     become("tuning");
     say("Looking for the best settings.");
-    trainer.onprogress = ({ trials, seconds, all, exact }) => {
-      if (own === data) $("own-progress").textContent = `${count(trials, "trial")}, ${Math.max(0, Math.round(all - seconds))} s left${Number.isNaN(exact) ? "" : `: the best so far has ${percent(exact)} exactly right, on sets that it did not learn from`}. Stop takes the best so far.`;
+    trainer.onprogress = ({ trials, seconds, all, exact, best }) => {
+      if (own !== data || state !== "tuning") return;
+      showTried(best);
+      $("own-progress").textContent = `${count(trials, "trial")}, ${Math.max(0, Math.round(all - seconds))} s left${Number.isNaN(exact) ? "" : `: the best so far has ${percent(exact)} exactly right, on sets that it did not learn from`}. Stop takes the best so far.`;
     };
     const run = trainer.call("tune", { seconds: TUNE_SECONDS });
     stopping = run.catch(() => {});
@@ -188,6 +190,14 @@ export async function startOwn(engine) {
       throw error;
     }
     await train(false, true);
+  }
+
+  /** The best settings of a search so far, the best first. */
+  function showTried(best) {
+    const line = ({ exact, tau, whole, seconds, settings }) => el("tr", {}, el("td", {}, percent(exact)), el("td", {}, tau.toFixed(2)),
+      el("td", {}, whole ? "whole" : "short"), el("td", {}, `${seconds.toFixed(1)} s`), el("th", { scope: "row" }, settings));
+    $("own-report").replaceChildren(...(best.length ? [el("table", { class: "lengths", id: "own-tried" },
+      el("tr", {}, ...["exactly right", "Kendall’s tau", "training", "a trial", "settings, best first"].map((name) => el("th", {}, name))), ...best.map(line))] : []));
   }
 
   /** tuned: with the settings that were found, on what tune has prepared. */

@@ -191,11 +191,39 @@ const tests = {
     await page.waitForSelector("#own-tune:enabled");
     await page.click("#own-tune");
     await page.waitForFunction(() => /^[3-9] trials, .* the best so far has/.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    assert.match(await text(page, "#own-progress"), /, \d+ s left: /);
+    const tried = await page.$$eval("#own-tried tr", (rows) => rows.slice(1).map((row) => row.textContent));
+    assert.ok(tried.length >= 2 && tried.every((row) => /^[\d.]+%-?[\d.]+(whole|short)[\d.]+ s./.test(row)), tried.join("; "));
     assert.ok(await page.isDisabled("#own-train"));
     await page.click("#own-stop");
     await page.waitForFunction(() => /^Done: .* Settings: /.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
     await page.waitForSelector("#own-report table");
     assert.ok(await page.isEnabled("#own-save"));
+    assert.deepEqual(wrong, []);
+    await page.close();
+  },
+
+  async "own order: tune where a weighted sum decides: the model is the ranker, and not compared with itself"() {
+    const { page, wrong } = await open("own");
+    const draw = () => Math.round(Math.random() * 1e6) / 1e6;
+    const rows = Array.from({ length: 400 }, (_, s) => {
+      const items = Array.from({ length: 6 }, () => [draw(), draw(), draw()]), score = ([a, b, c]) => 3 * a - 2 * b + c;
+      const order = [...items].sort((x, y) => score(y) - score(x));
+      return order.map((item, rank) => [s, rank, ...item].join(",")).join("\n");
+    });
+    await drop(page, "#view-own", "sum.csv", `set,rank,a,b,c\n${rows.join("\n")}\n`);
+    await page.waitForSelector("#own-tune:enabled");
+    await page.click("#own-tune");
+    await page.waitForFunction(() => /ranker/.test(document.querySelector("#own-tried tr:nth-child(2)")?.textContent), null, { timeout: 120000 });
+    await page.click("#own-stop");
+    await page.waitForFunction(() => /^Done: the linear ranker is the model/.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    await page.waitForFunction(() => /Guessing/.test(document.querySelector("#own-report").textContent));
+    const report = await text(page, "#own-report");
+    assert.match(report, /This model, a linear ranker(9\d|100)/);
+    assert.match(report, /A weighted sum of the features is better than any single one/);
+    assert.ok(!/A linear ranker\d/.test(report), report);
+    const path = await download(page, "#own-save");
+    assert.match(run("inspect", path), /^kind +ranker$/m);
     assert.deepEqual(wrong, []);
     await page.close();
   },

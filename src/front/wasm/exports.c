@@ -282,10 +282,28 @@ static int progress(void *context, const onet_progress *p) {
 static onet_train_options chosen;
 static int chosen_ranker;
 
+static const onet_tune_progress *search; /* while host_progress is told of it */
+
 static int tune_progress(void *context, const onet_tune_progress *p) {
     (void)context;
-    return host_progress(p->trials, 0, p->seconds, p->seconds + p->seconds_left, NAN,
-                         p->count ? p->tried[0].exact : (double)NAN, NAN, NAN);
+    search = p;
+    int stop = host_progress(p->trials, 0, p->seconds, p->seconds + p->seconds_left, NAN,
+                             p->count ? p->tried[0].exact : (double)NAN, NAN, NAN);
+    search = NULL;
+    return stop;
+}
+
+/* Within host_progress: the settings that are number k of the best, from 0, as text with tabs between exact
+ * match, tau, 1 where the training was a whole one, seconds and settings; NULL: there are no more. Valid
+ * until the next call. */
+EXPORT(web_tried)
+const char *web_tried(int k) {
+    static char text[400];
+    if (!search || k >= search->count) return NULL;
+    const onet_tried *t = &search->tried[k];
+    snprintf(text, sizeof text, "%.6f\t%.6f\t%d\t%.3f\t%s", t->exact, t->tau, t->whole, t->seconds,
+             t->settings);
+    return text;
 }
 
 /* Looks for the best settings until host_progress stops it, with trials and seconds in place of epochs and
@@ -374,17 +392,20 @@ static onet_status measure(const onet_model *model, const onet_sets *sets, onet_
 }
 
 /* What the model at path, trained on `sets`, is worth on `valid`. Out: figures [4, 6], mean and 95% interval
- * of exact match and of tau for guessing, the best feature, the linear ranker and the model; facts [2]:
- * whether the best feature falls, whether the model failed; text [room], in lines: the name of the best
- * feature, the conclusion and, where the model failed or is beaten, what is odd about the sets. Returns the
- * status. */
+ * of exact match and of tau for guessing, the best feature, the linear ranker and the model; facts [3]:
+ * whether the best feature falls, whether the model failed, whether it is a ranker itself; text [room], in
+ * lines: the name of the best feature, the conclusion and, where the model failed or is beaten, what is odd
+ * about the sets. Returns the status. */
 EXPORT(web_report)
 int web_report(const onet_sets *sets, const onet_sets *valid, const char *path, double *figures, int *facts,
                char *text, size_t room) {
     onet_model *model = web_model_open(path);
     onet_set_measure *each = NULL;
     onet_comparison c;
-    onet_compare_options o = {.size = sizeof o, .seed = 1, .threads = 1};
+    onet_compare_options o = {.size = sizeof o,
+                              .seed = 1,
+                              .threads = 1,
+                              .is_ranker = model && !strcmp(onet_model_kind(model), "ranker")};
     onet_status status = model ? measure(model, valid, &each) : ONET_BAD;
     if (!status) status = onet_compare(&c, sets, valid, each, &o, &wasm_failure);
     if (!status) {
@@ -395,6 +416,7 @@ int web_report(const onet_sets *sets, const onet_sets *valid, const char *path, 
         }
         facts[0] = c.falling;
         facts[1] = c.model_failed;
+        facts[2] = c.is_ranker;
         const char *name = web_model_feature(model, c.feature);
         char number[32];
         snprintf(number, sizeof number, "feature %d", c.feature + 1);
