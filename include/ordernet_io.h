@@ -103,6 +103,9 @@ ONET_API const char *onet_columns_name(const onet_columns *columns, int feature)
 /* How many features, from this one on, belong to the same column of text (colour=blue, colour=red, ...); 1
  * for a column of numbers. */
 ONET_API int onet_columns_span(const onet_columns *columns, int feature);
+/* What the values of a feature were in the data: "number", "date", "truth value" or, of a column of text,
+ * "category". */
+ONET_API const char *onet_columns_kind(const onet_columns *columns, int feature);
 /* The column that names the set of a row, and that of its rank; NULL: not known. */
 ONET_API const char *onet_columns_set(const onet_columns *columns);
 ONET_API const char *onet_columns_rank(const onet_columns *columns);

@@ -30,6 +30,44 @@ const char *feature_text(const onet_feature *f, char text[FEATURE_TEXT]) {
     return text;
 }
 
+int column_text(const onet_columns *columns, int j, char name[SHOWN], char kind[COLUMN_KIND]) {
+    const char *known = columns ? onet_columns_name(columns, j) : NULL, *type = onet_columns_kind(columns, j);
+    bool text = known && !strcmp(type, "category");
+    int span = text ? onet_columns_span(columns, j) : 1;
+    snprintf(kind, COLUMN_KIND, text ? "%s of %d value%s" : "%s", type, span, span == 1 ? "" : "s");
+    if (!known)
+        snprintf(name, SHOWN, "x%d", j + 1);
+    else
+        shown_text(name, SHOWN, known, text ? strcspn(known, "=") : strlen(known));
+    return span;
+}
+
+/* The columns that are features, and those that are not used, as --features takes them. */
+static void print_all_columns(const onet_columns *columns) {
+    const char *unused = onet_columns_unused(columns);
+    char name[SHOWN], kind[COLUMN_KIND];
+    for (int j = 0; j < onet_columns_width(columns);) {
+        printf("%s", j ? "," : "");
+        j += column_text(columns, j, name, kind);
+        printf("%s", name);
+    }
+    for (const char *at = unused; at && *at; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ",");
+        printf(",%s", shown_text(name, sizeof name, at, length));
+        at += length;
+    }
+}
+
+void print_unused(const onet_columns *columns) {
+    char list[512];
+    const char *unused = onet_columns_unused(columns);
+    if (!unused) return;
+    printf("not used: %s; texts, dates, true and false are used where they are named: --features '",
+           shown_text(list, sizeof list, unused, strlen(unused)));
+    print_all_columns(columns);
+    printf("'\n");
+}
+
 /* Whether the feature is not simply standardised. */
 static bool unusual(const onet_feature *f) {
     return f->scale != ONET_SCALE_STANDARD || f->centred || f->within;
@@ -51,12 +89,7 @@ static void print_features(const onet_sets *sets, const onet_feature *feature) {
         if (unusual(&feature[j])) printf(" (%s)", feature_text(&feature[j], text));
     }
     if (some) printf("\n");
-    if (onet_columns_unused(columns)) {
-        char list[512];
-        const char *unused = onet_columns_unused(columns);
-        printf("not used: %s (text, dates, true and false: name them in --features)\n",
-               shown_text(list, sizeof list, unused, strlen(unused)));
-    }
+    print_unused(columns);
     fflush(stdout);
 }
 

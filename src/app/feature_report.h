@@ -3,13 +3,24 @@
 #ifndef APP_FEATURE_REPORT_H
 #define APP_FEATURE_REPORT_H
 
+#include "engine/base/shown.h"
 #include "ordernet.h"
+#include "ordernet_io.h"
 #include "ordernet_train.h"
 
 /* Prints the names, if the data has some, and how a training by these options scales each. Warns on standard
  * error of features that are the same for all items, look like an id (distinct whole numbers) or are crowded,
  * and of items that the net cannot distinguish. */
 onet_status feature_report(const onet_sets *sets, const onet_train_options *options, onet_error *err);
+
+enum { COLUMN_KIND = 32 };
+/* Feature j and those of the same column of text: its name and kind, as in "category of 3 values"; returns
+ * how many features the column has. columns may be NULL. */
+int column_text(const onet_columns *columns, int j, char name[SHOWN], char kind[COLUMN_KIND]);
+
+/* Prints the columns of data that are not used, and the option that would use them; nothing if there are
+ * none. */
+void print_unused(const onet_columns *columns);
 
 enum { FEATURE_TEXT = 96 };
 /* "standard", "quantile, rank within the set": how a feature is scaled. */

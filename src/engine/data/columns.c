@@ -25,6 +25,7 @@ void onet_columns_free(onet_columns *c) {
     free(c->name);
     free(c->set);
     free(c->rank);
+    free(c->kind);
     free(c->unused);
     free(c->fill);
     free(c->flag);
@@ -52,6 +53,15 @@ int onet_columns_span(const onet_columns *c, int feature) {
            !strncmp(name, next, (size_t)(end - name) + 1))
         count++;
     return count;
+}
+
+const char *onet_columns_kind(const onet_columns *c, int feature) {
+    const char *name = onet_columns_name(c, feature);
+    bool known = c && c->kind && feature >= 0 && feature < c->width;
+    return name && strchr(name, '=')                       ? "category"
+           : known && c->kind[feature] == (char)KIND_DATE  ? "date"
+           : known && c->kind[feature] == (char)KIND_TRUTH ? "truth value"
+                                                           : "number";
 }
 
 const char *onet_columns_set(const onet_columns *c) {

@@ -12,6 +12,7 @@ struct onet_columns {
     int inputs;       /* features in sets: width, and one for each flag */
     char **name;      /* [inputs], in one block with their text; NULL: not known */
     char *set, *rank; /* the other two columns; NULL: not known */
+    char *kind;       /* [width] and NUL: KIND_NUMBER, ...; NULL: all are numbers */
     char *unused;     /* columns of text that were not named as features, "colour, when"; NULL: none */
     onet_missing missing;
     float *fill;   /* [width]: replaces a missing value; NULL where missing is ERROR */
@@ -19,6 +20,11 @@ struct onet_columns {
                       no indicators */
 };
 
+/* What the values of a feature were in the data. */
+enum { KIND_NUMBER = '-', KIND_DATE = 'd', KIND_TRUTH = 't' };
+
+/* kind [width] is copied, unless all are numbers. */
+onet_status columns_take_kinds(onet_columns *columns, const char *kind, onet_error *err);
 /* Sets the values that replace missing ones, fill [width], and the features with an indicator, flag [width]
  * or NULL; both are copied. */
 onet_status columns_take_missing(onet_columns *columns, onet_missing missing, const float *fill,

@@ -67,6 +67,17 @@ static onet_status read_missing(onet_columns *c, const safetensors *file, onet_m
     return status;
 }
 
+static onet_status read_kinds(onet_columns *c, const safetensors *file, onet_error *err) {
+    static const char known[] = {KIND_NUMBER, KIND_DATE, KIND_TRUTH, 0};
+    const char *kind = safetensors_metadata(file, "columns.kinds");
+    if (!kind) return ONET_OK;
+    if (strlen(kind) != (size_t)c->width || strspn(kind, known) != (size_t)c->width)
+        return fail(err, ONET_BAD,
+                    "%s: columns.kinds does not have the kinds of %d features; make the file again",
+                    safetensors_name(file), c->width);
+    return columns_take_kinds(c, kind, err);
+}
+
 onet_status columns_file_read(onet_columns **columns, const safetensors *file, int inputs, onet_error *err) {
     const size_t any = SIZE_MAX;
     const char *text = safetensors_metadata(file, "missing"), *name = safetensors_name(file);
@@ -93,6 +104,7 @@ onet_status columns_file_read(onet_columns **columns, const safetensors *file, i
                     "again",
                     name, fill->shape[0], inputs);
     status = read_names(columns, file, names, fill ? (int)fill->shape[0] : inputs, err);
+    if (!status) status = read_kinds(*columns, file, err);
     if (!status && fill) status = read_missing(*columns, file, (onet_missing)missing->value, fill, flag, err);
     if (!status && (*columns)->inputs != inputs)
         status =
@@ -127,6 +139,7 @@ onet_status columns_tensors_make(columns_tensors *t, const onet_columns *c, onet
             (st_tensor){.name = "missing.flag", .type = ST_U8, .dims = 1, .shape = {width}, .data = c->flag};
     if (c->name && c->set) t->pair[t->pairs++] = (st_pair){"columns.set", c->set};
     if (c->name && c->rank) t->pair[t->pairs++] = (st_pair){"columns.rank", c->rank};
+    if (c->kind) t->pair[t->pairs++] = (st_pair){"columns.kinds", c->kind};
     if (c->fill) t->pair[t->pairs++] = (st_pair){"missing", choice_name(onet_missings(), (int)c->missing)};
     return ONET_OK;
 }

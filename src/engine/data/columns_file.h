@@ -1,5 +1,6 @@
 /* Stores columns in a safetensors file: columns.names (U8, the names, each ended by a NUL), missing.fill
- * (F32, [width]) and missing.flag (U8, [width]); in its metadata columns.set, columns.rank and missing. */
+ * (F32, [width]) and missing.flag (U8, [width]); in its metadata columns.set, columns.rank, columns.kinds (a
+ * letter per feature, if some are no numbers) and missing. */
 #ifndef DATA_COLUMNS_FILE_H
 #define DATA_COLUMNS_FILE_H
 
@@ -12,7 +13,7 @@ onet_status columns_file_read(onet_columns **columns, const safetensors *file, i
 /* The tensors and pairs, to be written: they live as long as memory and columns. */
 typedef struct columns_tensors {
     st_tensor tensor[3];
-    st_pair pair[3];
+    st_pair pair[4];
     size_t tensors, pairs;
     char *text;
 } columns_tensors;

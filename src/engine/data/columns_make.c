@@ -117,6 +117,14 @@ onet_status columns_take_missing(onet_columns *c, onet_missing missing, const fl
     return ONET_OK;
 }
 
+onet_status columns_take_kinds(onet_columns *c, const char *kind, onet_error *err) {
+    size_t width = (size_t)c->width, plain = 0;
+    while (plain < width && kind[plain] == (char)KIND_NUMBER) plain++;
+    free(c->kind);
+    c->kind = plain < width ? strndup(kind, width) : NULL;
+    return plain == width || c->kind ? ONET_OK : fail_memory(err, "the kinds of the features");
+}
+
 onet_status columns_add_unused(onet_columns *c, const char *name, size_t length, onet_error *err) {
     char *list;
     if (asprintf(&list, "%s%s%.*s", c->unused ? c->unused : "", c->unused ? ", " : "", (int)length, name) < 0)
@@ -134,6 +142,7 @@ onet_status onet_columns_copy(onet_columns **copy, const onet_columns *from, one
         onet_columns_new(copy, from->width, (const char *const *)from->name, from->set, from->rank, err);
     if (!status && from->fill)
         status = columns_take_missing(*copy, from->missing, from->fill, from->flag, err);
+    if (!status && from->kind) status = columns_take_kinds(*copy, from->kind, err);
     if (!status && from->unused) status = columns_add_unused(*copy, from->unused, strlen(from->unused), err);
     if (status) {
         onet_columns_free(*copy);

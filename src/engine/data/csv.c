@@ -179,16 +179,20 @@ static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t
 
 static onet_status number(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                           double *value, onet_error *err) {
-    bool feature = t->column[k].kind != CSV_RANK;
-    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length &&
-        !(feature && text_value(text, length, value)))
-        return not_a_number(t, rows, k, text, length, feature, err);
+    csv_column *c = &t->column[k];
+    bool feature = c->kind != CSV_RANK;
+    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length) {
+        if (!feature || !text_value(text, length, value))
+            return not_a_number(t, rows, k, text, length, feature, err);
+        bool truth = *text < '0' || *text > '9';
+        c->truths += truth;
+        c->dates += !truth;
+    }
     float nearest;
     if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
                          "is out of range; features are 32-bit, at most 3.4e38 in size", err);
-    if (feature && !t->column[k].rounded_line && number_is_rounded(text, text + length, *value)) {
-        csv_column *c = &t->column[k];
+    if (feature && !c->rounded_line && number_is_rounded(text, text + length, *value)) {
         c->rounded_line = rows->line;
         snprintf(c->rounded, sizeof c->rounded, "%.*s", length > 40 ? 40 : (int)length, text);
     }
@@ -394,6 +398,16 @@ static onet_status make_columns(csv_table *t, const onet_read_options *o, onet_e
         name[class->feature] = own[i];
     }
     if (!status) status = onet_columns_new(&t->columns_of_items, t->width, name, set, rank, err);
+    char *kind = status ? NULL : array_new((size_t)t->width + 1, 1);
+    if (!status && !kind) status = fail_memory(err, "the kinds of the features");
+    if (!status) memset(kind, KIND_NUMBER, (size_t)t->width);
+    for (size_t k = 0; k < t->columns && !status; k++) {
+        const csv_column *c = &t->column[k];
+        if (c->kind == CSV_FEATURE && (c->dates || c->truths))
+            kind[c->feature] = c->dates ? KIND_DATE : KIND_TRUTH;
+    }
+    if (!status) status = columns_take_kinds(t->columns_of_items, kind, err);
+    free(kind);
     for (size_t i = 0; own && i < t->classes; i++) free(own[i]);
     free(own);
     free(name);

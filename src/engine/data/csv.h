@@ -63,10 +63,11 @@ typedef struct csv_column {
     int feature; /* CSV_FEATURE, CSV_OPEN: its place among the numbers of a row */
     /* CSV_OPEN: what was seen of it. */
     size_t numbers, texts;
-    size_t quoted;   /* numbers in quotes */
-    bool text_first; /* the first value was a text */
-    long text_line;  /* where the first text is */
-    char text[48];   /* the beginning of it */
+    size_t quoted;        /* numbers in quotes */
+    bool text_first;      /* the first value was a text */
+    long text_line;       /* where the first text is */
+    char text[48];        /* the beginning of it */
+    size_t dates, truths; /* CSV_FEATURE: values that were such texts */
     /* CSV_OPEN, CSV_FEATURE: values that are missing, and where the first is. */
     size_t missing;
     long missing_line;

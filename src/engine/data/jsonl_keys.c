@@ -201,9 +201,13 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
         value_kind kind = take_value(w, &value);
         j = find_feature(c, key, length, near);
         if (j < 0 && take_classes(w, c, length, from, row, have)) continue;
+        bool truth = *from == 't' || *from == 'f', date = false;
         if (j >= 0 && kind == VALUE_TEXT && *from == '"' &&
-            text_value(from + 1, (size_t)(w->j.at - from) - 2, &value))
+            text_value(from + 1, (size_t)(w->j.at - from) - 2, &value)) {
             kind = VALUE_NUMBER;
+            date = from[1] >= '0' && from[1] <= '9';
+            truth = !date;
+        }
         if (j < 0 && found_here && kind == VALUE_NUMBER)
             return bad_feature(w, key, length,
                                "a number, but the first set has none under this key; give it one there, or "
@@ -218,13 +222,14 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
             return bad(w, key, length, "out of range; features are 32-bit, at most 3.4e38 in size");
         if (number_is_rounded(from, w->j.at, value)) return bad(w, key, length, NUMBER_ROUNDED);
         row[j] = value; /* NaN where it is missing */
-        have[j] = 3;
+        have[j] = (uint8_t)(3 | (have[j] & 24) | (date ? 8 : 0) | (truth ? 16 : 0));
     }
     return ONET_OK;
 }
 
 /* A key that an item lacks is a missing value; one that all items of the set lack, a column that is not
- * there. have [width]: bit 0: this item has it; bit 1: some item of the set has; bit 2: it is a text's. */
+ * there. have [width]: bit 0: this item has it; bit 1: some item of the set has; bit 2: it is a text's;
+ * bits 3 and 4: it is a date, a truth value. */
 static onet_status take_items(walk *w, const onet_columns *c, bool found_here, uint8_t *have) {
     record *r = w->r;
     size_t width = (size_t)c->width;
@@ -237,7 +242,7 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
         double *row = r->item_store + (size_t)r->n * width;
         for (size_t j = 0; j < width; j++) {
             row[j] = NAN;
-            have[j] &= 6;
+            have[j] &= 30;
         }
         status = take_item(w, c, found_here, row, have);
     }
@@ -252,6 +257,16 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
                            w->name, r->line, c->name[j], found_here ? "the sets before" : "the model");
     r->width = c->width;
     r->items = r->item_store;
+    return status;
+}
+
+static onet_status note_kinds(onet_columns *c, const uint8_t *have, onet_error *err) {
+    char *kind = array_new((size_t)c->width + 1, 1);
+    if (!kind) return fail_memory(err, "the kinds of the features");
+    for (int j = 0; j < c->width; j++)
+        kind[j] = have[j] & 8 ? KIND_DATE : have[j] & 16 ? KIND_TRUTH : KIND_NUMBER;
+    onet_status status = columns_take_kinds(c, kind, err);
+    free(kind);
     return status;
 }
 
@@ -282,6 +297,7 @@ onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet
     if (!status && !have) status = fail_memory(err, "the keys of the items");
     w.j.at = from;
     if (!status) status = take_items(&w, columns, r->found_here && !list, have);
+    if (!status && own) status = note_kinds(own, have, err);
     free(have);
     onet_columns_free(r->own_columns);
     r->own_columns = own;

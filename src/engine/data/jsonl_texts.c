@@ -75,6 +75,12 @@ onet_status jsonl_texts_expand(const jsonl_texts *t, onet_sets *sets, onet_error
     onet_columns *columns = NULL;
     onet_status status = own && (exact || !sets->exact) ? ONET_OK : fail_memory(err, "the features");
     if (!status) status = onet_columns_new(&columns, x.width, (const char *const *)x.name, NULL, NULL, err);
+    char *kind = status ? NULL : array_new(w + 1, 1);
+    if (!status && !kind) status = fail_memory(err, "the kinds of the features");
+    for (size_t j = 0; j < w && !status; j++)
+        kind[j] = sets->columns->kind && isnan(x.wanted[j]) ? sets->columns->kind[x.from[j]] : KIND_NUMBER;
+    if (!status) status = columns_take_kinds(columns, kind, err);
+    free(kind);
     for (size_t i = 0; i < items && !status; i++)
         for (size_t j = 0; j < w; j++) {
             size_t at = i * before + (size_t)x.from[j];
@@ -89,6 +95,7 @@ onet_status jsonl_texts_expand(const jsonl_texts *t, onet_sets *sets, onet_error
     if (status) {
         free(own);
         free(exact);
+        onet_columns_free(columns);
         return status;
     }
     free(sets->items);

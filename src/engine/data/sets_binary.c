@@ -200,7 +200,7 @@ onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err) {
 /* ---- Writing ----------------------------------------------------------------------------------------- */
 
 onet_status sets_binary_write(const onet_sets *s, const char *path, const char *made, onet_error *err) {
-    st_pair metadata[7] = {{"format", format}, {"format_version", s->pairs ? "2" : "1"}};
+    st_pair metadata[8] = {{"format", format}, {"format_version", s->pairs ? "2" : "1"}};
     size_t total = s->start[s->count], count = 0, pairs = 2;
     st_tensor list[11];
     words_tensors w = {0};

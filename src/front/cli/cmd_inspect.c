@@ -18,7 +18,13 @@
 
 typedef struct inspect_values {
     int json;
+    onet_read_options read;
 } inspect_values;
+
+static void defaults(void *values) {
+    inspect_values *v = values;
+    onet_read_defaults(&v->read, sizeof v->read);
+}
 
 static const char *shape_text(const onet_tensor *t, char text[64]) {
     int used = snprintf(text, 64, "[%d", t->shape[0]);
@@ -29,9 +35,11 @@ static const char *shape_text(const onet_tensor *t, char text[64]) {
 
 /* The names that the model takes its features by, and what it does where one is missing. */
 static void print_columns(const onet_columns *columns) {
-    char name[SHOWN];
-    for (int j = 0; columns && onet_columns_name(columns, j); j++)
-        printf("%s%s", j ? ", " : "features         ", shown(name, onet_columns_name(columns, j)));
+    char name[SHOWN], kind[COLUMN_KIND];
+    for (int j = 0, span; columns && onet_columns_name(columns, j); j += span) {
+        span = column_text(columns, j, name, kind);
+        printf("%s%s", j ? ", " : "features         ", name);
+    }
     if (columns && onet_columns_name(columns, 0)) putchar('\n');
     if (columns && onet_columns_missing(columns))
         printf("missing values   %s\n", choice_name(onet_missings(), (int)onet_columns_missing(columns)));
@@ -61,12 +69,26 @@ static const char *feature_name(const onet_model *m, int feature, char text[SHOW
     return name ? shown(text, name) : text;
 }
 
-/* What is done with each feature before the net sees it. */
+/* One line per column: what its values are, and what is done with them before the net sees them. */
+static int print_column(const onet_columns *columns, int j, const onet_feature *f) {
+    char name[SHOWN], kind[COLUMN_KIND], text[FEATURE_TEXT];
+    int span = column_text(columns, j, name, kind);
+    printf("  %-20s %-24s %s", name, kind, feature_text(f, text));
+    const char *separator = ": ";
+    for (int k = j; k < j + span && span > 1; k++, separator = ", ") {
+        const char *value = strchr(onet_columns_name(columns, k), '=') + 1;
+        printf("%s%s", separator, shown(name, value));
+    }
+    return span;
+}
+
 static void print_features(const onet_model *m) {
     onet_feature f;
-    char name[SHOWN], text[FEATURE_TEXT];
-    for (int j = 0; onet_model_feature(m, j, &f); j++)
-        printf("%s  %-20s %s\n", j ? "" : "\nFeatures:\n", feature_name(m, j, name), feature_text(&f, text));
+    for (int j = 0; onet_model_feature(m, j, &f);) {
+        if (!j) printf("\nFeatures:\n");
+        j += print_column(onet_model_columns(m), j, &f);
+        putchar('\n');
+    }
 }
 
 static json_t *json_scale(const onet_model *m) {
@@ -74,9 +96,11 @@ static json_t *json_scale(const onet_model *m) {
     onet_feature f;
     char name[SHOWN];
     for (int j = 0; onet_model_feature(m, j, &f); j++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b}", "feature", feature_name(m, j, name),
-                                              "scale", choice_name(onet_scales(), (int)f.scale), "centred",
-                                              f.centred, "within", f.within));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:b, s:b}", "feature", feature_name(m, j, name),
+                                        "kind", onet_columns_kind(onet_model_columns(m), j), "scale",
+                                        choice_name(onet_scales(), (int)f.scale), "centred", f.centred,
+                                        "within", f.within));
     return list;
 }
 
@@ -201,35 +225,141 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
     return status;
 }
 
+/* ---- Data -------------------------------------------------------------------------------------------- */
+
+static json_t *json_data(const onet_sets *sets, const onet_feature *feature, const char *path) {
+    json_t *list = json_array();
+    char name[SHOWN], kind[COLUMN_KIND];
+    for (int j = 0; j < sets->width;) {
+        const onet_feature *f = &feature[j];
+        int span = column_text(sets->columns, j, name, kind);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:s, s:b, s:b, s:b}", "column", name, "kind",
+                                              onet_columns_kind(sets->columns, j), "features", span, "scale",
+                                              choice_name(onet_scales(), (int)f->scale), "centred",
+                                              f->centred, "within", f->within, "crowded", f->crowded));
+        j += span;
+    }
+    const char *unused = onet_columns_unused(sets->columns);
+    return json_pack("{s:s, s:I, s:I, s:b, s:o, s:s}", "data", path, "sets", (json_int_t)sets->count, "items",
+                     (json_int_t)sets->start[sets->count], "orders", sets->order != NULL, "columns", list,
+                     "unused", unused ? unused : "");
+}
+
+static void print_data(const onet_sets *sets, const onet_feature *feature, const char *path) {
+    char name[SHOWN];
+    size_t least = SIZE_MAX, most = 0;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t n = sets->start[s + 1] - sets->start[s];
+        if (n < least) least = n;
+        if (n > most) most = n;
+    }
+    printf("data             %s\n", shown(name, path));
+    printf("sets             %zu of %zu", sets->count, least);
+    if (least < most) printf(" to %zu", most);
+    printf(" items%s\n", sets->order ? ", in their right order" : "");
+    printf("\nColumns, and what training does with them by default:\n");
+    for (int j = 0; j < sets->width;) {
+        const onet_feature *f = &feature[j];
+        j += print_column(sets->columns, j, f);
+        puts(f->crowded ? " (heavy tails or far clusters)" : "");
+    }
+    print_unused(sets->columns);
+}
+
+/* Scaling does not look at the order, but training asks for one: that of the file, context items behind. */
+static int32_t *any_order(const onet_sets *sets) {
+    int32_t *order = calloc(sets->start[sets->count], sizeof *order), *to = order;
+    for (size_t s = 0; order && s < sets->count; s++)
+        for (int context = 0; context < 2; context++)
+            for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++)
+                if ((sets->context && sets->context[i]) == context) *to++ = (int32_t)(i - sets->start[s]);
+    return order;
+}
+
+/* A file of sets: its columns, and what a training would do with each. */
+static onet_status inspect_data(const inspect_values *v, const onet_sets *sets, const char *path,
+                                onet_error *err) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    onet_feature *feature = calloc((size_t)sets->width + 1, sizeof *feature);
+    onet_sets view = *sets;
+    int32_t *order = sets->order ? NULL : any_order(sets);
+    if (!sets->order) view.order = order;
+    onet_status status = feature && view.order ? ONET_OK : fail_memory(err, "the features");
+    if (!status) status = onet_train_features(feature, &view, &o, NULL, err);
+    if (!status && v->json) {
+        char *text;
+        status = json_finish(&text, json_data(sets, feature, path), JSON_INDENT(2), err);
+        if (!status) puts(text);
+        free(text);
+    } else if (!status)
+        print_data(sets, feature, path);
+    free(order);
+    free(feature);
+    return status;
+}
+
+/* Whether a file is named as one of sets of numbers is. Files of safetensors may be either. */
+static bool named_as_data(const char *path) {
+    static const char *const ends[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".npz"};
+    size_t length = strlen(path);
+    if (length > 3 && (!strcmp(path + length - 3, ".gz") || !strcmp(path + length - 3, ".xz"))) length -= 3;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t own = strlen(ends[i]);
+        if (length > own && !strncmp(path + length - own, ends[i], own)) return true;
+    }
+    return false;
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     const inspect_values *v = values;
     onet_model *model = NULL;
-    onet_status status = onet_model_load(&model, operands[0], err);
-    if (!status && v->json)
+    onet_sets *sets = NULL;
+    bool data = named_as_data(operands[0]) || v->read.format;
+    onet_status status = data ? ONET_OK : onet_model_load(&model, operands[0], err);
+    if (data || status == ONET_BAD) { /* sets in a file of safetensors are no model */
+        onet_error other;
+        onet_status read = onet_sets_read(&sets, operands[0], &v->read, data ? err : &other);
+        if (data || (!read && !sets->word)) status = read;
+    }
+    if (!status && sets && sets->word)
+        status = fail(err, ONET_USAGE, "%s has words, which have no columns", operands[0]);
+    else if (!status && sets)
+        status = inspect_data(v, sets, operands[0], err);
+    else if (!status && v->json)
         status = print_json(model, operands[0], err);
     else if (!status)
         print_text(model, operands[0]);
+    onet_sets_free(sets);
     onet_model_free(model);
     return status;
 }
 
 static const option options[] = {
     OPTION(FLAG, "json", offsetof(inspect_values, json), .help = "Print JSON."),
+    {.group = "Data format"},
+    OPTIONS_READ(offsetof(inspect_values, read)),
+    OPTION(CHOICE, "missing", offsetof(inspect_values, read.missing), .argument = "HOW",
+           .choices = onet_missings, .help = "What training would do with missing values."),
     {0},
 };
 
 const command cmd_inspect = {
     .name = "inspect",
-    .summary = "Say what a model is made of",
-    .operands = "MODEL",
+    .summary = "Say what a model is made of, or what is in a file of sets",
+    .operands = "FILE",
     .least = 1,
     .most = 1,
     .about = "Prints the model's settings, the number of its parameters, its training record (the data's "
              "SHA-256, seed, steps, loss, ...), its checksum, the shapes of its tensors, and which kernels "
-             "this machine can order with.",
-    .examples = "ordernet inspect sets.safetensors",
+             "this machine can order with.\n\n"
+             "Of a file of sets it prints each column: a number, a date, a truth value or a category, how "
+             "'ordernet train' would scale it, and what it would not use.",
+    .examples = "ordernet inspect sets.safetensors\n"
+                "ordernet inspect sets.csv",
     .options = options,
     .size = sizeof(inspect_values),
+    .defaults = defaults,
     .run = run,
 };
