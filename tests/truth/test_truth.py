@@ -392,6 +392,27 @@ def one_model():
         same(found, what)
 
 
+def scalings():
+    """Scales and ranks within the set that are asked for are learned, kept and applied alike by the program, Python and the browser."""
+    import ordernet
+
+    data = dict(datas())["scales"]
+    file = write("scales.jsonl", jsonl(data))
+    for scale in ("standard", "quantile", "none:1,quantile:2", "standard:1"):
+        for within in (False, True):
+            options = ["--scale", scale, *(["--within"] if within else [])]
+            model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", scale=scale, within=within, **NET)
+            what = " ".join(options)
+            same({"command": train(file, *options), "Python": facts_of(fitted(model, data.items, data.orders))}, what)
+            meant = answers_of(run("order", "--kernels", "plain", "--model", path("model.safetensors"), file))
+            found = model.predict(data.items)
+            assert [one.tolist() for one in found] == [order for order, _ in meant], what
+            assert [float(p) for _, p in meant] == model.predict_log_proba(data.items).tolist(), what
+            said = in_browser(path("model.safetensors"), [file])[file]
+            for order, (right, p), logprob in zip(said["orders"], meant, said["logprobs"]):
+                assert order == right and abs(logprob - float(p)) < 1e-4 * max(1, abs(float(p))), f"{what}: {order} is not {right}"
+
+
 # ---- Answers ---------------------------------------------------------------------------------------------
 
 
@@ -562,6 +583,8 @@ def browser():
         if learnt:
             run("train", "--data", path("browser.jsonl"), "--holdout", len(data.items) // 10, "--model", path("command.safetensors"), "--force", "--epochs", 1, "--kernels", "plain", "--quiet")
             learnt["command"] = facts_of(path("command.safetensors"))
+            scaled = run("inspect", path("command.safetensors"))
+            assert (what == "scales") == (b"quantile, rank within the set" in scaled), scaled  # so that this is compared too
         same(learnt or {"": ""}, f"{what}: learnt in the browser")
 
 
@@ -612,7 +635,7 @@ def too_many_digits():
         assert "double rounds" in one["refused"], one
 
 
-TESTS = [conversions, names_in_another_order, answers, tours, frames, browser, too_many_digits, each_format, pipes_and_compression, numpy_types, one_model]
+TESTS = [conversions, names_in_another_order, answers, tours, frames, browser, scalings, too_many_digits, each_format, pipes_and_compression, numpy_types, one_model]
 
 
 class Skip(Exception):
