@@ -250,10 +250,10 @@ static onet_set_measure *merged(const onet_set_measure *each, const evidence *v)
         to->exact += (each[s].exact - to->exact) * share;
         to->tau += (each[s].tau - to->tau) * share;
     }
-    free(copy && met ? NULL : copy);
-    copy = met ? copy : NULL;
+    if (!met) free(copy);
+    bool made = met != NULL;
     free(met);
-    return copy;
+    return made ? copy : NULL;
 }
 
 /* ---- The conclusion ---------------------------------------------------------------------------------- */
