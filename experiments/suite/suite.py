@@ -116,10 +116,12 @@ def run(command):
     return done.stdout, time.time() - begun
 
 
-def program_row(program, model, test, pages, more=()):
-    report = json.loads(run([program, "eval", "--json", "--model", model, *more, test])[0])
-    row = {"exact": report["exact"]["mean"], "low": report["exact"]["low"], "high": report["exact"]["high"],
-           "tau": report["tau"]["mean"], "neighbours": report["neighbours"]["mean"]}
+def program_row(program, model, train, test, pages):
+    """The row of a model, with the intervals of the simple rules, in which equal sets are one observation."""
+    report = json.loads(run([program, "eval", "--json", "--model", model, "--baselines", "--train", train, test])[0])
+    own = report["baselines"]["model"]
+    row = {"exact": own["exact"]["mean"], "low": own["exact"]["low"], "high": own["exact"]["high"],
+           "tau": own["tau"]["mean"], "neighbours": report["neighbours"]["mean"]}
     if pages:
         groups = json.loads(run([program, "eval", "--json", "--group", "source", "--model", model, test])[0])["by_group"]
         row["newspapers"] = next(g for g in groups if g["group"] == "austrian")["neighbours"]["mean"]
@@ -135,7 +137,7 @@ def rows_of(task, args, done):
         model = os.path.join(folder, "m.safetensors")
         if set(wanted) & {"OrderNet", "guessing", "best column", "linear ranker"}:
             _, seconds = run([program, "train", "--data", train, "--model", model, "--quiet", *args.machine])
-            row, report = program_row(program, model, test, pages, ["--baselines", "--train", train])
+            row, report = program_row(program, model, train, test, pages)
             yield {"method": "OrderNet", "seconds": seconds, **row}
             for ours, theirs in (("guessing", "guessing"), ("best column", "column"), ("linear ranker", "ranker")):
                 found = report["baselines"].get(theirs)
@@ -149,7 +151,7 @@ def rows_of(task, args, done):
             out, seconds = run([program, "train", "--data", train, "--tune", args.tune, "--model", model, *group, *args.machine])
             command = next(line for line in out.splitlines() if line.startswith("ordernet train"))
             settings = command.split("--model ")[1].split(" ", 1)
-            yield {"method": "OrderNet --tune", "seconds": seconds, **program_row(program, model, test, pages)[0],
+            yield {"method": "OrderNet --tune", "seconds": seconds, **program_row(program, model, train, test, pages)[0],
                    "settings": f"--tune {args.tune}: {settings[1] if len(settings) > 1 else 'default'}"}
         if "trees on pairs" in wanted:
             begun = time.time()
