@@ -33,17 +33,37 @@ static uint64_t hash_number(uint64_t hash, double x) {
     return mixed(hash ^ bits);
 }
 
+static uint64_t hash_item(const onet_sets *sets, size_t i) {
+    uint64_t hash = sets->context && sets->context[i] ? 2 : 1;
+    size_t width = (size_t)sets->width;
+    if (sets->word) return mixed(hash ^ (uint64_t)(uint32_t)sets->word[i] << 2);
+    for (size_t j = 0; j < width; j++)
+        hash = hash_number(hash + j,
+                           sets->exact ? sets->exact[i * width + j] : (double)sets->items[i * width + j]);
+    return hash;
+}
+
+/* Of an item's relations to the others, and theirs to it, in whatever order they stand. */
+static uint64_t hash_relations(const onet_sets *sets, size_t s, size_t i) {
+    size_t first = sets->start[s], n = sets_size(sets, s), width = (size_t)sets_relations(sets);
+    uint64_t sum = 0;
+    for (size_t k = 0; k < n && width; k++) {
+        if (first + k == i) continue;
+        uint64_t hash = hash_item(sets, first + k);
+        for (size_t j = 0; j < width; j++) {
+            hash = hash_number(hash + j, (double)sets_pairs(sets, i)[k * width + j]);
+            hash = hash_number(hash, (double)sets_pairs(sets, first + k)[(i - first) * width + j]);
+        }
+        sum += hash;
+    }
+    return sum;
+}
+
 static set_key key_of(const onet_sets *sets, size_t s) {
     set_key key = {.n = sets_size(sets, s)};
-    size_t width = (size_t)sets->width;
     for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++) {
-        uint64_t hash = sets->context && sets->context[i] ? 2 : 1;
-        if (sets->word)
-            hash = mixed(hash ^ (uint64_t)(uint32_t)sets->word[i] << 2);
-        else
-            for (size_t j = 0; j < width; j++)
-                hash = hash_number(hash + j, sets->exact ? sets->exact[i * width + j]
-                                                         : (double)sets->items[i * width + j]);
+        uint64_t hash = hash_item(sets, i);
+        if (sets->pairs) hash = mixed(hash ^ hash_relations(sets, s, i));
         key.low += hash;
         key.high += mixed(hash + UINT64_C(0x9e3779b97f4a7c15));
     }

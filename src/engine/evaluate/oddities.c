@@ -177,7 +177,7 @@ static onet_status find_equal(lines *l, const onet_sets *sets, onet_error *err) 
             equal += (i && hash[i] == hash[i - 1]) || (i + 1 < n && hash[i] == hash[i + 1]);
     }
     free(hash);
-    if ((double)equal > MANY_EQUAL * (double)items)
+    if (!sets->pairs && (double)equal > MANY_EQUAL * (double)items) /* relations tell items apart */
         add(l,
             "%.0f%% of the items are equal to another item of their set: nothing tells which of them comes "
             "first.",
@@ -202,7 +202,7 @@ onet_status onet_sets_oddities(const onet_sets *sets, char *text, size_t room, o
         add(&l, "The orders look like ranks: an order lists the indices of the items, first to last, and a "
                 "rank is "
                 "the place of an item.");
-    status = find_contradictions(&l, sets, err);
+    if (!sets->pairs) status = find_contradictions(&l, sets, err);
     if (!status && !sets->word) status = find_features(&l, sets, err);
     return status ? status : find_equal(&l, sets, err);
 }

@@ -945,6 +945,11 @@ static void name_search(search *s) {
     if (d->word) sha256_add(&sum, d->word, items * sizeof *d->word);
     sha256_add(&sum, d->order, items * sizeof *d->order);
     if (d->context) sha256_add(&sum, d->context, items);
+    for (size_t i = 0; i < d->count && d->pairs; i++) {
+        size_t n = sets_size(d, i), first = d->start[i];
+        for (size_t k = first; k < first + n; k++)
+            sha256_add(&sum, sets_pairs(d, k), n * (size_t)d->pairs->width * sizeof(float));
+    }
     sha256_add(&sum, s->part_of, d->count);
     sha256_add(&sum, &s->base.seed, sizeof s->base.seed);
     sha256_add(&sum, s->base_made.value, sizeof s->base_made.value);

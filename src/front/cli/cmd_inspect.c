@@ -257,7 +257,8 @@ static void print_data(const onet_sets *sets, const onet_feature *feature, const
     printf("sets             %zu of %zu", sets->count, least);
     if (least < most) printf(" to %zu", most);
     printf(" items%s\n", sets->order ? ", in their right order" : "");
-    printf("\nColumns, and what training does with them by default:\n");
+    if (sets->pairs) printf("relations        %d for each ordered pair of items\n", sets->pairs->width);
+    if (sets->width) printf("\nColumns, and what training does with them by default:\n");
     for (int j = 0; j < sets->width;) {
         const onet_feature *f = &feature[j];
         j += print_column(sets->columns, j, f);
