@@ -187,10 +187,14 @@ const tests = {
 
   async "own order: tune, stop: the best so far is trained, and measured"() {
     const { page, wrong } = await open("own");
-    await page.click("[data-example=numbers]");
+    const rows = Array.from({ length: 150 }, (_, s) => { // outward from 0: no weighted sum has this order
+      const values = Array.from({ length: 4 }, () => Math.round(Math.random() * 2e6) / 1e6 - 1);
+      return values.sort((x, y) => Math.abs(x) - Math.abs(y)).map((value, rank) => `${s},${rank},${value}`).join("\n");
+    });
+    await drop(page, "#view-own", "outward.csv", `set,rank,value\n${rows.join("\n")}\n`);
     await page.waitForSelector("#own-tune:enabled");
     await page.click("#own-tune");
-    await page.waitForFunction(() => /^[3-9] trials, .* the best so far has/.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    await page.waitForFunction(() => /^([3-9]|\d\d) trials, .* the best so far has/.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
     assert.match(await text(page, "#own-progress"), /, \d+ s left: /);
     const tried = await page.$$eval("#own-tried tr", (rows) => rows.slice(1).map((row) => row.textContent));
     assert.ok(tried.length >= 2 && tried.every((row) => /^[\d.]+%-?[\d.]+(whole|short)[\d.]+ s./.test(row)), tried.join("; "));
