@@ -334,6 +334,8 @@ ONET_API const onet_choice *onet_batch_kinds(void);     /* onet_batches */
 ONET_API const onet_choice *onet_norm_statistics(void); /* onet_statistics */
 ONET_API const onet_choice *onet_precisions(void);      /* onet_precision */
 
+#define ONET_DECAY_AUTO (-1.0) /* 0.5 for up to 2,000 sets, 0.1 from 10,000 on, 1,000 / sets in between */
+
 typedef struct onet_train_options {
     size_t size;            /* sizeof(onet_train_options) */
     onet_settings settings; /* width is taken from the data when 0 */
@@ -344,7 +346,7 @@ typedef struct onet_train_options {
     onet_schedule schedule;
     double warmup; /* share of all steps, over which the rate rises from 0 */
     double beta1, beta2, epsilon;
-    double weight_decay; /* decoupled */
+    double weight_decay; /* decoupled; ONET_DECAY_AUTO: the stronger, the fewer the sets */
     double clip;         /* largest norm of the gradient; 0: no limit */
     double average;      /* decay of the EMA of the weights, which becomes the model; 0: the last weights */
     onet_batches batches;

@@ -597,7 +597,7 @@ static void training(void **state) {
     option(beta2, -1);
     option(epsilon, 0);
     option(epsilon, INFINITY);
-    option(weight_decay, -1);
+    option(weight_decay, -0.5);
     option(weight_decay, INFINITY);
     option(clip, NAN);
     option(average, 1);
@@ -1181,7 +1181,7 @@ static void nets_of_tours(void **state) {
     broken_by(broken.n = 0);
     broken_by(broken.n = -CITIES);
     broken_by(broken.n = ONET_TSP_MAX_CITIES + 1);
-    broken_by(broken.reserved[3] = &t);
+    broken_by(broken.reserved[2] = &t);
 #undef broken_by
     double wrong[CITIES * 2];
     memcpy(wrong, city, sizeof wrong);

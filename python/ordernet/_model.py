@@ -66,6 +66,7 @@ _PLAIN = (
     "models",
     "checkpoint_seconds",
 )
+_DECAY_AUTO = -1.0  # ONET_DECAY_AUTO
 #: What a search may change, beside the net.
 _TUNED = ("epochs", "batch", "learning_rate", "weight_decay", "drop", "jitter", "stray", "models")
 _CHOSEN = {
@@ -93,8 +94,9 @@ class OrderNet:
     epochs, batch, max_steps
         passes over the training sets; sets per step; steps at most, 0: as the epochs say.
     learning_rate, schedule, warmup, beta1, beta2, epsilon, weight_decay, clip, average
-        of Adam: "cosine" or "constant" schedule, share of the steps with a rising rate, decoupled weight decay,
-        largest norm of the gradient, decay of the average of the weights.
+        of Adam: "cosine" or "constant" schedule, share of the steps with a rising rate, decoupled weight decay
+        ("auto": the stronger, the fewer the training sets), largest norm of the gradient, decay of the average of the
+        weights.
     preset, encoder_blocks, hidden, encoder_out, pool, decoder_blocks, decoder_out, relative
         the net: "default", "tsp" or "words", and what differs from it (None: as the preset says). relative=True
         gives each feature a second time, relative to the set.
@@ -173,7 +175,7 @@ class OrderNet:
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        weight_decay: float = 0.1,
+        weight_decay: Union[float, str] = "auto",
         clip: float = 1.0,
         average: float = 0.999,
         preset: str = "default",
@@ -369,7 +371,8 @@ class OrderNet:
             options.settings.pool = _library.choose("pools", self.pool, "pool")
         options.settings.relative = int(bool(self.relative))
         for name in _PLAIN:
-            _set(options, name, getattr(self, name))
+            value = getattr(self, name)
+            _set(options, name, _DECAY_AUTO if name == "weight_decay" and value == "auto" else value)
         for name, names in _CHOSEN.items():
             setattr(options, name, _library.choose(names, getattr(self, name), name))
         options.scale = _library.text_bytes(self.scale, "scale")
@@ -602,6 +605,8 @@ class OrderNet:
             _library.fail(status, err)
         params = {name: getattr(options.settings, name) for name in _NETS}
         params.update((name, getattr(options, name)) for name in _TUNED)
+        if params["weight_decay"] == _DECAY_AUTO:
+            params["weight_decay"] = "auto"
         params["relative"], params["within"] = bool(options.settings.relative), bool(options.within)
         params["scale"] = (options.scale or b"auto").decode()
         params["pool"] = next(name for name, value in _library.choices("pools").items() if value == options.settings.pool)

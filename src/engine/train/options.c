@@ -28,7 +28,7 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
     o->learning_rate = 5e-3;
     o->schedule = ONET_COSINE;
     o->warmup = 0.02;
-    o->weight_decay = 0.1;
+    o->weight_decay = ONET_DECAY_AUTO;
     o->clip = 1;
     o->average = 0.999;
     o->beta1 = 0.9;
@@ -43,6 +43,13 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
     o->valid_limit = 2000;
     o->models = 1;
     sized_give(options, size, &own, sizeof own);
+}
+
+/* A net that learns from few sets overfits, and decay holds it back; on many it would underfit
+ * (experiments/own, weight decay). Weights that were trained before are not shrunk more than they were. */
+double train_decay(const onet_train_options *o, size_t sets) {
+    if (o->weight_decay != ONET_DECAY_AUTO) return o->weight_decay;
+    return o->from ? 0.1 : fmin(0.5, fmax(0.1, 1000 / (double)sets));
 }
 
 #define WRONG(field, ...)      fail_field(err, ONET_USAGE, "onet_train_options." field, __VA_ARGS__)
@@ -61,7 +68,7 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (!(o->beta2 >= 0 && o->beta2 < 1)) return WRONG("beta2", "Adam's beta2 is at least 0 and less than 1");
     if (!(o->epsilon > 0) || !isfinite(o->epsilon))
         return WRONG("epsilon", "Adam's epsilon must be positive");
-    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay))
+    if (o->weight_decay != ONET_DECAY_AUTO && (!(o->weight_decay >= 0) || !isfinite(o->weight_decay)))
         return WRONG("weight_decay", "weight decay must be a number, 0 or more");
     if (!(o->clip >= 0)) return WRONG("clip", "the largest norm of a gradient must not be negative");
     if (!(o->average >= 0 && o->average < 1))

@@ -5,6 +5,8 @@
 
 #include "ordernet.h"
 
+/* Per step, times the learning rate. */
+double train_decay(const onet_train_options *options, size_t sets);
 onet_status train_check_options(const onet_train_options *options, onet_error *err);
 /* ONET_USAGE where files of an earlier training are there and may not be replaced. */
 onet_status train_check_files(const onet_train_options *options, onet_error *err);

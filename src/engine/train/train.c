@@ -229,6 +229,8 @@ static onet_status prepare(run *r, onet_error *err) {
         r->sets.own = r->sets.shard.own;
     } else
         r->sets.own = r->sets.train;
+    r->o.weight_decay = train_decay(&r->o, r->sets.train->count);
+    if (w) w->broadcast(w, 0, &r->o.weight_decay, sizeof r->o.weight_decay); /* rank 0 alone knows `from` */
     if ((status = take_from(r, err)) || (status = world_agree(w, make_state(r, err), err))) return status;
     if (r->o.from) {
         size_t bytes = model_inputs(r->model) * sizeof *r->model->mean;

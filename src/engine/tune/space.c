@@ -24,7 +24,7 @@ const setting settings[SETTINGS] = {
     [S_RELATIVE] = {"relative", AT(settings.relative), SPACE_INT, .numbers = true, VALUES(0, 1)},
     [S_RATE] = {"learning-rate", AT(learning_rate), VALUES(1e-3, 2e-3, 5e-3, 1e-2)},
     [S_BATCH] = {"batch", AT(batch), SPACE_INT, VALUES(8, 16, 32, 64)},
-    [S_DECAY] = {"weight-decay", AT(weight_decay), VALUES(0.01, 0.1, 0.3, 1)},
+    [S_DECAY] = {"weight-decay", AT(weight_decay), VALUES(ONET_DECAY_AUTO, 0.01, 0.1, 0.3, 1)},
     [S_POOL] = {"pool", AT(settings.pool), SPACE_INT, .choices = onet_pools,
                 VALUES(ONET_POOL_AUTO, ONET_POOL_MAX, ONET_POOL_MEAN)},
     [S_ENCODER] = {"encoder-blocks", AT(settings.encoder_blocks), SPACE_INT, VALUES(2, 3, 4, 6)},
@@ -65,6 +65,7 @@ static const known list[] = {
     {{SET(S_WITHIN, 1), SET(S_DROP, 0.3), SET(S_JITTER, 0.03), SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)}},
     {{SET(S_DROP, 0.45), SET(S_EPOCHS, 100), SET(S_BATCH, 16)}},
     {{SET(S_ENCODER, 2), SET(S_DECODER, 2), SET(S_DECAY, 1), SET(S_RATE, 2e-3)}},
+    {{SET(S_ENCODER, 4), SET(S_DECAY, 1), SET(S_EPOCHS, 40)}},
     {{SET(S_RELATIVE, 1), DEEP}},
     {{SET(S_EPOCHS, 10)}},
     {{WIDE, SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
@@ -126,6 +127,8 @@ bool space_same(const choice_made *a, const choice_made *b) {
 void space_value_text(char text[32], int s, double value) {
     if (settings[s].kind == SPACE_NAME && value == SPACE_GIVEN)
         snprintf(text, 32, "given");
+    else if (s == S_DECAY && value == ONET_DECAY_AUTO)
+        snprintf(text, 32, "auto");
     else if (settings[s].choices)
         snprintf(text, 32, "%s", choice_name(settings[s].choices(), (int)value));
     else
@@ -135,6 +138,10 @@ void space_value_text(char text[32], int s, double value) {
 bool space_value_parse(double *value, int s, const char *text) {
     if (settings[s].kind == SPACE_NAME && !strcmp(text, "given")) {
         *value = SPACE_GIVEN;
+        return true;
+    }
+    if (s == S_DECAY && !strcmp(text, "auto")) {
+        *value = ONET_DECAY_AUTO;
         return true;
     }
     if (settings[s].choices) {

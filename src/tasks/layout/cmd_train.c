@@ -52,6 +52,7 @@ static onet_status choose_options(train_values *v, const onet_model *from, onet_
     o->settings.width = 0;
     o->scale = "standard"; /* what the features were chosen and measured with */
     o->schedule = ONET_COSINE;
+    o->weight_decay = 0.1;
     o->epochs = v->epochs ? v->epochs : from ? 12 : 6;
     o->learning_rate = v->rate > 0 ? v->rate : from ? 1e-3 : 5e-3;
     o->from = from;
