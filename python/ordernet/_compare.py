@@ -28,8 +28,8 @@ from ._library import (
     lib,
 )
 from ._library import whole as _whole
-from ._model import OrderNet, _triple
-from ._sets import Sets, _address, as_sets
+from ._model import OrderNet, _check_orders, _triple
+from ._sets import Sets, _address, as_sets, own_names_of
 
 _BEST = ("guessing", "column", "ranker", "model")
 
@@ -86,14 +86,14 @@ class Ranker(OrderNet):
     def fit(self, sets: Any, orders: Any = None, valid: Any = None) -> "Ranker":  # type: ignore[override]
         """Trains on sets and their right orders, as OrderNet.fit does; returns self."""
         train = as_sets(sets, orders, None, None, self.missing)
-        if train._order is None:
-            raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
+        _check_orders(train)
         valid_sets = None
         if valid is not None:
             by = train._struct.columns
             by = by if by and lib.onet_columns_missing(by) else None
             pair = valid if isinstance(valid, tuple) else (valid, None)
-            valid_sets = as_sets(pair[0], pair[1], None, None if isinstance(pair[0], Sets) else by)
+            by = None if isinstance(pair[0], Sets) else by
+            valid_sets = as_sets(pair[0], pair[1], None, by, names=own_names_of(train._struct.columns))
         if isinstance(self.penalty, bool) or not isinstance(self.penalty, (int, float, np.number)):
             raise UsageError(f"penalty is {self.penalty!r}: it must be a number")
         options = RankerOptions(
@@ -242,7 +242,7 @@ def compare(
         pair = test if isinstance(test, tuple) else (test, None)
         by = given._struct.columns
         by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
-        train, held = given, as_sets(*pair, by=by)
+        train, held = given, as_sets(*pair, by=by, names=own_names_of(given._struct.columns))
     if held._order is None:
         raise DataError("the test sets have no orders to compare with: give (sets, orders)")
     boost = _booster(trees)

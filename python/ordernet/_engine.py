@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _library
 from ._library import Answer, DataError, Error, ModelError, OrderOptions, SetsStruct, UsageError, call, lib
-from ._sets import SIZE, Sets, _address, _listed
+from ._sets import SIZE, Sets, _address, _listed, own_names_of
 
 # The fields of onet_answer, for arrays of them.
 ANSWER = np.dtype(
@@ -101,6 +101,7 @@ class Engine:
         self.fills = bool(self.columns) and lib.onet_columns_missing(self.columns) != 0
         # Features of an item as a user has them; the net has more where some tell of missing values.
         self.features: int = lib.onet_columns_width(self.columns) if self.columns else self.width
+        self.names = own_names_of(self.columns)
         self.exact = any(feature.exact for feature in self.scales())
         self.kind: str = lib.onet_model_kind(handle).decode()
         self.idle: List[Orderer] = []

@@ -34,7 +34,7 @@ from ._library import (
 )
 from ._library import whole as _whole
 from ._progress import Progress, SearchLine, bar, search_text, shows
-from ._sets import Sets, _address, _listed, _numbers, _rounded, as_sets, names_of, need_frame
+from ._sets import Sets, _address, _is_frame, _listed, _numbers, _rounded, as_sets, names_of, need_frame, own_names_of
 
 #: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
 MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")
@@ -345,10 +345,9 @@ class OrderNet:
     def _take(self, engine: Engine) -> None:
         self._engine = engine
         self.n_features_in_ = engine.features
-        names = names_of(engine.columns)
         self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = np.array(names[: engine.features], dtype=object)
+        if engine.names is not None:
+            self.feature_names_in_ = np.array(engine.names, dtype=object)
         self.kind_ = engine.kind
         names = names_of(engine.columns) or list(range(engine.width))
         self.scales_ = dict(zip(names, map(_scale_text, engine.scales())))
@@ -431,16 +430,8 @@ class OrderNet:
             raise UsageError("resume and force are about the files of a training: give path too")
         words = start if start is not None and start.words else None
         by = start.columns if start is not None and start.fills else None
-        train = as_sets(sets, orders, words, by, self.missing)
-        if train._order is None:
-            raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
-        if lib.onet_sets_look_like_ranks(byref(train._struct)):
-            warnings.warn(
-                "the orders look like ranks: the features go with their inverse. order[t] is the index of the item "
-                "at place t; where rank[i] is the place of item i, give np.argsort(rank)",
-                UserWarning,
-                stacklevel=2,
-            )
+        train = as_sets(sets, orders, words, by, self.missing, start and start.names)
+        _check_orders(train)
         valid_sets, searched = None, self.tune is not None and self.tune is not False
         if self.holdout is not None:
             if valid is not None:
@@ -454,7 +445,7 @@ class OrderNet:
                 raise DataError("valid is a pair (sets, orders), or a Sets that has orders")
             by = train._struct.columns
             by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
-            valid_sets = as_sets(pair[0], pair[1], words, by)
+            valid_sets = as_sets(pair[0], pair[1], words, by, names=own_names_of(train._struct.columns))
         if self.keep == "best" and valid_sets is None:
             raise UsageError("keep='best' goes by validation sets: give some as valid=(sets, orders), or holdout='10%'")
         functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
@@ -648,7 +639,8 @@ class OrderNet:
 
     def _given(self, sets: Any, orders: Any = None) -> Sets:
         engine = self._fitted()
-        given = as_sets(sets, orders, engine if engine.words else None, engine.columns if engine.fills else None)
+        by = engine.columns if engine.fills else None
+        given = as_sets(sets, orders, engine if engine.words else None, by, names=engine.names)
         if given.width != engine.width:
             raise DataError(
                 f"the sets have items of {given.width} features, but the model was trained on {engine.features}"
@@ -678,7 +670,7 @@ class OrderNet:
         engine = self._fitted()
         if isinstance(items, Sets):
             raise DataError("order takes the items of one set; predict takes Sets")
-        if engine.words or engine.fills:
+        if engine.words or engine.fills or (type(items) is not np.ndarray and _is_frame(items)):
             return self.predict([items], top)[0]
         if type(items) is not np.ndarray or items.dtype != np.float32:
             items, exact = _rounded(_numbers(items, "the set"))
@@ -870,6 +862,19 @@ def merge(models: Iterable[Any]) -> OrderNet:
     model = OrderNet()
     model._take(Engine(merged))
     return model
+
+
+def _check_orders(train: Sets) -> None:
+    """That the sets of ``fit`` have orders, and warns where these look like ranks."""
+    if train._order is None:
+        raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
+    if lib.onet_sets_look_like_ranks(byref(train._struct)):
+        warnings.warn(
+            "the orders look like ranks: the features go with their inverse. order[t] is the index of the item "
+            "at place t; where rank[i] is the place of item i, give np.argsort(rank)",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _triple(measure: Any) -> Tuple[float, float, float]:

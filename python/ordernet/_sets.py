@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from ctypes import POINTER, byref
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -43,13 +44,16 @@ def _double(array: np.ndarray, what: str, given: Any = None) -> np.ndarray:
     """Numbers as float64. Whole numbers that it rounds are refused, as in files: others near them would become equal.
     given: the list that NumPy made an array of floats from, with its whole numbers."""
     numbers = array.astype(np.float64, copy=False)
-    if array.dtype.kind == "f" and given is None:
+    wide = array.dtype.kind == "f" and array.dtype.itemsize > 8  # long double, which holds more whole numbers
+    if array.dtype.kind == "f" and given is None and not wide:
         return numbers
-    far = np.abs(numbers) >= 2**53
+    far = np.isfinite(numbers) & (np.abs(numbers) >= 2**53)
     if not far.any():
         return numbers
-    whole = array if given is None else np.asarray(given, dtype=object)
-    for value, near in zip(whole[far].tolist(), np.abs(numbers[far]).tolist()):
+    whole = array if given is None or wide else np.asarray(given, dtype=object)
+    values = [int(x) if x == np.floor(x) else x for x in whole[far]] if wide else whole[far].tolist()
+    for value, near in zip(values, np.abs(numbers[far]).tolist()):
+        value = int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
         digits = str(abs(value)).rstrip("0")
         if isinstance(value, (int, np.integer)) and f"{near:.{len(digits) - 1}e}".split("e")[0].replace(".", "") != digits:
             raise DataError(
@@ -77,12 +81,22 @@ def _numbers(values: Any, what: str) -> np.ndarray:
     return _double(array, what, values if isinstance(values, (list, tuple)) and masked is None else None)
 
 
-def _rounded(array: np.ndarray) -> tuple:
-    """An array of numbers as float32, and in float64 where that rounds one of them, else None."""
+def _rounded(array: np.ndarray, start: Optional[np.ndarray] = None) -> tuple:
+    """An array of numbers as float32, and in float64 where that rounds one of them, else None. start: of the sets in it."""
     if array.dtype == np.float32:
         return array, None
-    with np.errstate(over="ignore"):  # what overflows is reported as not finite
+    with np.errstate(over="ignore"):
         items = array.astype(np.float32, order="C")
+    far = np.isinf(items) & np.isfinite(array)
+    if far.any():
+        first, which = np.argwhere(far)[0].tolist(), ""
+        if start is not None:
+            s = int(np.searchsorted(start, first[0], side="right"))
+            first[0], which = first[0] - int(start[s - 1]), f"set {s}: "
+        raise DataError(
+            f"{which}items{''.join(f'[{i}]' for i in first)} is {float(array[far][0]):g}, which is not a finite float32: "
+            "features are at most 3.4e38 in size; divide them"
+        )
     same = bool(np.all((items == array) | np.isnan(array)))
     return items, None if same else np.ascontiguousarray(array)
 
@@ -91,11 +105,51 @@ def _address(array: Optional[np.ndarray]) -> Any:
     return None if array is None else array.__array_interface__["data"][0]
 
 
-def _flat_items(sets: Any) -> tuple:
-    """items [total, width] and sizes [count] of sets that are not given as Sets."""
+def _is_frame(one: Any) -> bool:
+    return hasattr(one, "columns") and hasattr(one, "iloc")
+
+
+def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
+    """items, sizes and names of sets that are data frames, one per set. Their columns are taken by name: by those wanted,
+    or as the first has them; each other frame then has the same, in any order."""
+    import pandas
+
+    first = list(each[0].columns) if _is_frame(each[0]) else []
+    chosen = first if wanted is None else _listed(wanted, "features", UsageError)
+    parts = []
+    for s, one in enumerate(each):
+        if not _is_frame(one):
+            raise DataError(f"set {s + 1} is of type {type(one).__name__}, but others are data frames: give all as frames or none")
+        there = list(one.columns)
+        called = {**{str(c): c for c in there}, **{c: c for c in there}}
+        classes = [_class_of(c, there) for c in chosen]
+        columns = [known[0] if known else called.get(c, c) for c, known in zip(chosen, classes)]
+        if wanted is None and sorted(map(str, there)) != sorted(map(str, first)):
+            raise DataError(f"set {s + 1} has the columns {there} where set 1 has {first}: give all sets the same, in any order")
+        for column in columns:
+            if there.count(column) != 1:
+                often = "no column" if column not in there else "more than one column"
+                raise DataError(f"set {s + 1} has {often} {column!r}; it has {there}")
+        if not len(one) or not columns:
+            raise DataError(f"set {s + 1} has shape {one.shape}: there must be an item and a feature")
+        parts.append(one[list(dict.fromkeys(columns))])
+    whole = pandas.concat(parts, ignore_index=True)
+    for part in parts:
+        for column in part.columns:  # whole numbers beside others that are not would be rounded
+            if part[column].dtype.kind in "iu" and whole[column].dtype.kind == "f":
+                _double(part[column].to_numpy(), f"column {column!r}")
+    made = [made for c, column, known in zip(chosen, columns, classes) for made in _features_of(whole, c if known else column, known)]
+    names = None if chosen == list(range(len(chosen))) else [str(name) for name, _ in made]
+    items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
+    return items, np.fromiter((len(one) for one in each), np.intp, len(each)), names
+
+
+def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:
+    """items [total, width], sizes [count] and names, or None, of sets that are not given as Sets. wanted: the names of the
+    features, for data frames."""
     if isinstance(sets, (str, bytes)):
         raise DataError("the sets are a text; Sets.read(path) reads a file")
-    if hasattr(sets, "columns") and hasattr(sets, "iloc"):
+    if _is_frame(sets):
         raise DataError("the sets are a data frame; Sets.from_frame says which of its rows belong together")
     if isinstance(sets, np.ndarray) and sets.dtype != object:
         if sets.ndim != 3:
@@ -107,13 +161,15 @@ def _flat_items(sets: Any) -> tuple:
         count, n, width = array.shape
         if not count or not n or not width:
             raise DataError(f"the sets have shape {array.shape}: there must be a set, an item and a feature")
-        return array.reshape(count * n, width), np.full(count, n)
+        return array.reshape(count * n, width), np.full(count, n), None
     try:
         each = list(sets)
     except TypeError:
         raise DataError(f"the sets are of type {type(sets).__name__}, where a list of 2-D arrays is expected") from None
     if not each:
         raise DataError("there are no sets: the list is empty")
+    if any(map(_is_frame, each)):
+        return _flat_frames(each, wanted)
     for s, one in enumerate(each):
         if type(one) is not np.ndarray or one.dtype != np.float32:
             each[s] = one = _numbers(one, f"set {s + 1}")
@@ -130,7 +186,7 @@ def _flat_items(sets: Any) -> tuple:
                 "give every item as many"
             )
     items = np.ascontiguousarray(each[0] if len(each) == 1 else np.concatenate(each))  # of arrays in Fortran's order one in it
-    return items, np.fromiter((len(one) for one in each), np.intp, len(each))
+    return items, np.fromiter((len(one) for one in each), np.intp, len(each)), None
 
 
 def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray]) -> tuple:
@@ -232,13 +288,14 @@ class Sets:
 
     sets
         a list of arrays (items, features), each set with as many items as it has; or one array (sets, items,
-        features). A C-contiguous float32 array of three dimensions is used as it is, without a copy. Of other numbers
+        features); or a list of data frames, whose columns are taken by name. A C-contiguous float32 array of three dimensions is used as it is, without a copy. Of other numbers
         float64 is kept too, where float32 rounds them: times in seconds stay apart.
     orders
         a list of index arrays, or one array (sets, items), or None. ``orders[s][t]`` is the index, from 0, of
         the item at place t of set s: ``np.argsort(rank)``, where ``rank[i]`` is the place of item i.
     features
-        names of the features, a list of str, or None. A model that is trained on the sets keeps them.
+        names of the features, a list of str, or None: of data frames their columns. A model that is trained on the
+        sets keeps them.
     missing
         what becomes of NaN: "error" refuses it, "mean" puts the mean of these sets there, "indicator" also
         adds a feature that marks them. Given for the sets to train on; the model remembers it. The masked values
@@ -248,7 +305,8 @@ class Sets:
         ``pairs[s][i, j]`` is the relation from item i to item j, such as the travel time; the diagonal is ignored.
         sets may be None if there are only relations.
 
-    ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features).
+    ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features): float64 where that is kept,
+    else float32.
     """
 
     def __init__(
@@ -263,7 +321,8 @@ class Sets:
             sizes = _flat_pairs(pairs, None)[2]
             items = np.zeros((int(sizes.sum()), 0), np.float32)
         else:
-            items, sizes = _flat_items(sets)
+            items, sizes, names = _flat_items(sets, features)
+            features = names or features
         order = None if orders is None else _flat_order(orders, sizes)
         self._fill(items, sizes, order, features, missing=missing, pairs=pairs)
 
@@ -284,7 +343,7 @@ class Sets:
         # A copy: what was checked must stay as it is.
         order = None if order is None else np.array(order, np.int32)
         columns = _columns(items.shape[1], features, set)
-        items, exact = _rounded(items)
+        items, exact = _rounded(items, start)
         struct = SetsStruct(
             count=len(sizes),
             width=items.shape[1],
@@ -311,11 +370,13 @@ class Sets:
             self._own(filled)
             return
         call("onet_sets_check", byref(struct))
-        self._held: Any = (columns, exact, related)  # what the struct points to, beside the arrays
+        self._held: Any = (columns, items, related)  # what the struct points to, beside the arrays
         self._frame: Optional[_Frame] = None
         self._struct, self._start, self._order = struct, start, order
         self._items: Optional[np.ndarray] = items
-        items.flags.writeable &= exact is None  # a copy, beside which the library has the float64
+        if exact is not None:
+            self._items = exact.view()
+            self._items.flags.writeable = False  # the library has a rounded copy
         if order is not None:
             order.flags.writeable = False
 
@@ -423,7 +484,8 @@ class Sets:
         start = (ctypes.c_size_t * (s.count + 1)).from_address(s.start)
         self._start = np.array(start, SIZE)
         total = int(self._start[-1])
-        self._items = view(s.items, (total, s.width), np.float32) if s.items and s.width else None
+        kind, at = (np.float64, s.exact) if s.exact else (np.float32, s.items)
+        self._items = view(at, (total, s.width), kind) if s.items and s.width else None
         if s.items and not s.width:
             self._items = np.zeros((total, 0), np.float32)
         self._order = view(s.order, (total,), np.int32) if s.order else None
@@ -469,6 +531,11 @@ class Sets:
         for column, name in ((rank, "the rank, which is what is learned"), (set, "the set")):
             if column is not None and column in chosen:
                 raise DataError(f"column {column!r} is {name}: leave it out of features")
+        if features is None and rank is None and "rank" in chosen:
+            raise DataError(
+                "the frame has a column 'rank', which is the right order as a rule: give rank='rank', or say with features "
+                "which columns are given to the net"
+            )
         if not len(frame):
             raise DataError("there are no sets: the frame has no rows")
         if not chosen:
@@ -512,13 +579,6 @@ class Sets:
         if self._items is None:
             raise DataError("the items of these sets are words, which are no arrays of features")
         return self._items
-
-    def _exact(self) -> np.ndarray:
-        """The items in float64, where float32 rounds them."""
-        items, s = self._array(), self._struct
-        if not s.exact:
-            return items
-        return np.array((ctypes.c_double * items.size).from_address(s.exact)).reshape(items.shape)
 
     @property
     def width(self) -> int:
@@ -600,7 +660,7 @@ class Sets:
                 "sets of words, with context items, constraints or missing values cannot be pickled; write a file"
             )
         return _again, (
-            np.array(self._exact()),
+            np.array(self._array()),
             self.sizes,
             None if self._order is None else np.array(self._order),
             self.features,
@@ -664,6 +724,42 @@ def _text_values(texts: np.ndarray) -> Optional[np.ndarray]:
     return found if len(found) and not np.isnan(found).all() else None
 
 
+#: A number as files spell it, and what they have for a missing one.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?")
+
+
+def _number_of(value: Any) -> Any:
+    """A value of a column of objects as a number; NaN where it is missing, None where it is something else."""
+    if isinstance(value, str):
+        text = value.strip(" \t")
+        return math.nan if text.lower() in _MISSING else Decimal(text) if _NUMBER.fullmatch(text) else None
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    return value if isinstance(value, (int, float, np.integer, np.floating, Decimal)) else None
+
+
+def _numbers_of(values: Any, column: Any) -> Optional[np.ndarray]:
+    """A column of objects that are numbers, or texts that hold them, as float64; None if some are not. One with more
+    numbers than other values is refused: it is not a category."""
+    if hasattr(values, "cat"):
+        return None
+    given, gone = values.to_numpy(dtype=object), values.isna().to_numpy()
+    found = [math.nan if missing else _number_of(value) for value, missing in zip(given, gone)]
+    there = [x for x in found if x is not None and x == x]
+    odd = [row for row, x in enumerate(found) if x is None]
+    if odd and sum(not isinstance(v, str) and _number_of(v) is not None for v in given[~gone]) > len(odd):
+        raise DataError(
+            f"column {column!r}: {given[odd[0]]!r} in row {odd[0]} of the frame (from 0) is not a number, but {len(there)} "
+            "other values are; correct it, or leave the column out of features"
+        )
+    if odd or not there:
+        return None
+    array = np.empty(len(found), dtype=object)
+    array[:] = found
+    return _double(array, f"column {column!r}")
+
+
 def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]:
     """The features that a column of a frame gives: names and float64 arrays. known: of a value that a model knows."""
     if known is not None:
@@ -680,6 +776,9 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]
         return [(str(column), np.where(np.isnat(times), np.nan, seconds))]
     if kind not in "OUS":
         raise DataError(f"column {column!r} has values of type {values.dtype}, which cannot be a feature; leave it out")
+    numbers = _numbers_of(values, column)
+    if numbers is not None:
+        return [(str(column), numbers)]
     texts = _texts(values)
     numbers = None if hasattr(values, "cat") else _text_values(texts)
     if numbers is not None:
@@ -705,6 +804,8 @@ class _Frame:
         if values.isna().any():
             row = int(np.flatnonzero(values.isna().to_numpy())[0])
             raise DataError(f"row {row} of the frame (from 0) has no value in column {set!r}, which says its set")
+        if getattr(values.dtype, "kind", "O") in "OUS":  # as in CSV, white space around a name is ignored
+            values = values.astype(object).map(lambda name: str(name).strip(" \t"))
         code = values.groupby(values, sort=False, observed=True).ngroup().to_numpy()
         self.rows = np.argsort(code, kind="stable")
         self.sizes = np.bincount(code)
@@ -759,6 +860,12 @@ def names_of(columns: Optional[int]) -> Optional[List[str]]:
     return [lib.onet_columns_name(columns, j).decode() for j in range(lib.onet_columns_inputs(columns))]
 
 
+def own_names_of(columns: Optional[int]) -> Optional[List[str]]:
+    """Without the features that tell of missing values: as the data has them."""
+    names = names_of(columns)
+    return None if names is None else names[: lib.onet_columns_width(columns)]
+
+
 def fitted(model: Any) -> Any:
     """The Engine of an OrderNet that a user gave."""
     if not hasattr(model, "_fitted"):
@@ -767,22 +874,28 @@ def fitted(model: Any) -> Any:
 
 
 def need_frame(frame: Any) -> None:
-    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+    if not _is_frame(frame):
         raise WrongTypeError(f"the frame is of type {type(frame).__name__}, where a pandas DataFrame is expected")
 
 
 def as_sets(
-    sets: Any, orders: Any = None, words: Any = None, by: Optional[int] = None, missing: str = "error"
+    sets: Any,
+    orders: Any = None,
+    words: Any = None,
+    by: Optional[int] = None,
+    missing: str = "error",
+    names: Optional[Sequence[str]] = None,
 ) -> Sets:
     """What a user gave as sets. words: the Engine that has the vocabulary of sets of words. by: columns of a model
-    that says what becomes of missing values; without, `missing` does."""
+    that says what becomes of missing values; without, `missing` does. names: the model's features, by which the columns
+    of data frames are taken."""
     if isinstance(sets, (str, Path)):
         raise DataError("the sets are a text or path; Sets.read(path) reads a file")
     if words is not None and not isinstance(sets, Sets):
         sets = words.word_sets(sets)
     if isinstance(sets, Sets):
         return sets if orders is None else sets.with_orders(orders)
-    items, sizes = _flat_items(sets)
+    items, sizes, names = _flat_items(sets, names)
     new = Sets.__new__(Sets)
-    new._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), None, missing=missing, by=by)
+    new._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), names, missing=missing, by=by)
     return new

@@ -15,7 +15,7 @@ from . import _library
 from ._engine import Engine
 from ._library import DataError, Error, OrderOptions, Tsp, TspOptions, TspProof, UsageError, call, lib
 from ._model import OrderNet, _whole, load
-from ._sets import _address, _unmasked, fitted
+from ._sets import _address, _double, _unmasked, fitted
 
 
 class Proof(NamedTuple):
@@ -36,7 +36,7 @@ class _Points:
             raise DataError(
                 f"the points have values of type {given.dtype}, where numbers of shape (points, 2) are expected"
             )
-        xy = np.ascontiguousarray(given, dtype=np.float64)
+        xy = np.ascontiguousarray(_double(given, "the array of points", points if isinstance(points, (list, tuple)) else None))
         if xy.ndim != 2 or xy.shape[1] != 2 or not len(xy):
             raise DataError(f"the points have shape {xy.shape}, where (points, 2) is expected")
         if len(xy) > np.iinfo(np.int32).max:

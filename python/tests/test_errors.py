@@ -31,7 +31,7 @@ BAD_SETS = [
     ([ITEMS, np.zeros((2, 2, 2))], r"set 2 has shape \(2, 2, 2\)"),
     ([ITEMS, np.zeros((4, 2))], "set 2 has items of 2 features where those of set 1 have 3"),
     ([ITEMS, NAN], r"set 2: items\[2\]\[1\] is not a finite number"),
-    ([FAR], r"set 1: items\[0\]\[0\] is not a finite number"),
+    ([FAR], r"set 1: items\[0\]\[0\] is 1e\+300, which is not a finite float32"),
     ([ITEMS.astype(object)], "set 1 has values of type object"),
     ([[["a", "b"], ["c", "d"]]], "set 1 has values of type <U1"),
     ([[[1, 2], [3]]], "set 1 has values of type object"),

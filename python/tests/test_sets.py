@@ -425,3 +425,94 @@ def test_relations(tmp_path):
         Sets([np.zeros((2, 1))], pairs=[np.zeros((2, 3))])
     with pytest.raises(DataError, match="relation 1 from item 0 to item 1"):
         Sets([np.zeros((2, 1))], pairs=[[[0, np.nan], [0, 0]]])
+
+
+def test_items_of_sets_are_as_they_were_given(tmp_path):
+    """Sets once gave float32 of its own items: times in seconds fell together, in order(x) for x in sets."""
+    draw = np.random.default_rng(3)
+    times = [1.7e9 + draw.permutation(40)[: draw.integers(3, 7), None] for _ in range(300)]
+    orders = [np.argsort(one[:, 0]) for one in times]
+    held = Sets(times, orders)
+    held.write(tmp_path / "far.csv")
+    model = ordernet.OrderNet(**SMALL).fit(held)
+    assert model.score(held) > 0.9
+    for sets in (held, Sets.read(tmp_path / "far.csv"), held.with_orders(orders), held._pick(np.ones(300, bool))):
+        assert all(np.array_equal(a, b) and a.dtype == np.float64 for a, b in zip(sets, times))
+        assert not sets[0].flags.writeable
+        assert np.mean([np.array_equal(model.order(x), y) for x, y in zip(sets, orders)]) == model.score(sets)
+        assert model.score(list(sets), orders) == model.score(sets)
+    assert pickle.loads(pickle.dumps(held))[5].tolist() == times[5].tolist()
+
+
+def test_lists_of_frames_go_by_name(small):
+    pandas = pytest.importorskip("pandas")
+    given, orders = make_sets(200, 7)
+    frames = [pandas.DataFrame(one.astype(np.float64), columns=["x", "y", "z"]) for one in given]
+    turned = [one[["z", "x", "y"]] if s % 2 else one for s, one in enumerate(frames)]
+    model = ordernet.OrderNet(**SMALL).fit(turned, orders)
+    assert list(model.feature_names_in_) == ["x", "y", "z"]
+    assert model.to_bytes() == ordernet.OrderNet(**SMALL).fit(Sets(given, orders, ["x", "y", "z"])).to_bytes()
+    more = [one.assign(more=1)[["more", "y", "z", "x"]] for one in frames]
+    assert model.score(more, orders) == model.score(given, orders) > 0.8
+    assert np.array_equal(model.order(more[3]), model.order(given[3]))
+    assert np.array_equal(model.positions(more[3]), model.positions(given[3]))
+    assert ordernet.Ranker().fit(turned, orders, valid=(more, orders)).score(more, orders) > 0.8
+    with pytest.raises(DataError, match="set 2 has no column 'y'; it has"):
+        model.predict([frames[0], frames[1][["x", "z"]]])
+    with pytest.raises(DataError, match=r"set 2 has the columns \['x', 'z'\] where set 1 has"):
+        Sets([frames[0], frames[1][["x", "z"]]])
+    with pytest.raises(DataError, match="set 2 has more than one column 'y'"):
+        model.predict([frames[0], pandas.concat([frames[1], frames[1][["y"]]], axis=1)])
+    with pytest.raises(DataError, match="set 2 is of type ndarray, but others are data frames"):
+        model.predict([frames[0], given[1]])
+    with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double rounds"):
+        Sets([pandas.DataFrame({"x": [2**53 + 1]}), pandas.DataFrame({"x": [0.5]})])
+    plain = [pandas.DataFrame(one) for one in given]  # columns 0, 1, 2: no names
+    assert Sets(plain).features is None and np.array_equal(small.predict(plain)[4], small.predict(given)[4])
+    texts = [one.assign(kind=["a", "b"] * (len(one) // 2) + ["a"] * (len(one) % 2)) for one in frames]
+    assert Sets(texts).features == ["x", "y", "z", "kind=a", "kind=b"]
+    assert ordernet.OrderNet(**SMALL).fit(texts, orders).order(texts[0][["kind", "z", "y", "x"]]).shape == (len(given[0]),)
+
+
+def test_frames_are_as_their_csv(tmp_path):
+    """What a frame holds as objects, and blanks around names, count as in the CSV file of the frame."""
+    from decimal import Decimal
+
+    pandas = pytest.importorskip("pandas")
+    draw = np.random.default_rng(5)
+    frame = pandas.DataFrame({"set": [f"s{i // 4}" + " " * (i % 2) for i in range(80)], "x": draw.integers(-99, 99, 80), "rank": [i % 4 for i in range(80)]})
+    columns = {
+        "objects": frame["x"].astype(object),
+        "texts": frame["x"].astype(str),
+        "decimals": frame["x"].map(lambda x: Decimal(int(x)) / 8).astype(object),
+        "floats": pandas.Series([float(x) / 7 for x in frame["x"]], dtype=object),
+        "missing": pandas.Series([None if i == 9 else int(x) for i, x in enumerate(frame["x"])], dtype=object),
+    }
+    for what, column in columns.items():
+        one = frame.assign(x=column)
+        one.to_csv(tmp_path / "frame.csv", index=False)
+        missing = "mean" if what == "missing" else "error"
+        sets, read = Sets.from_frame(one, "set", "rank", missing=missing), Sets.read(tmp_path / "frame.csv", missing=missing)
+        assert len(sets) == len(read) == 20 and sets.features == read.features == ["x"], what
+        assert all(np.array_equal(np.float32(a), np.float32(b)) for a, b in zip(sets, read)), what
+    assert Sets.from_frame(frame.assign(x=(frame["x"] % 3).astype("category")), "set", "rank").features == ["x=0", "x=1", "x=2"]
+    with pytest.raises(DataError, match="'n/m' in row 3 of the frame .* is not a number, but 79 other values are"):
+        Sets.from_frame(frame.assign(x=[*frame["x"][:3], "n/m", *frame["x"][4:]]), "set", "rank")
+    with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double rounds"):
+        Sets.from_frame(frame.assign(x=[Decimal(2**53 + 1)] * 80), "set", "rank")
+    with pytest.raises(DataError, match="the frame has a column 'rank'.* give rank='rank'"):
+        Sets.from_frame(frame, "set")
+
+
+def test_what_float32_and_double_cannot_hold(small):
+    with pytest.raises(DataError, match=r"set 2: items\[1\]\[0\] is 1e\+39, which is not a finite float32: .* at most 3.4e38"):
+        Sets([[[1.0]], [[1.0], [1e39]]])
+    with pytest.raises(DataError, match=r"items\[1\]\[0\] is 1e\+39"):
+        small.order([[1, 2, 3], [1e39, 2, 3]])
+    far = 2**60 + 1
+    if np.longdouble(far) - np.longdouble(2**60) != 1:
+        pytest.skip("long double is double here")
+    for given in (np.array([[[1], [far]]], np.longdouble), [[[np.longdouble(1)], [np.longdouble(far)]]]):
+        with pytest.raises(DataError, match=f"{far}, a whole number that double rounds"):
+            Sets(given)
+    assert len(Sets(np.array([[[0.5], [2**60]]], np.longdouble))) == 1
