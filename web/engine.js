@@ -148,12 +148,12 @@ export class Engine {
     }
   }
 
-  /** The cities of a file: x and y of each in turn. */
+  /** The cities of a file, x and y of each in turn, and what looks odd in it. */
   cities(file) {
     return this.#instance({ file }, (at, n) => {
       const xy = this.#c.web_tour_xy(at);
       if (!xy) throw new Refusal(`${file.name} has distances but no coordinates, so there is nothing to draw.`);
-      return new Float64Array(this.#c.memory.buffer, xy, 2 * n).slice();
+      return { xy: new Float64Array(this.#c.memory.buffer, xy, 2 * n).slice(), note: this.#text(this.#c.web_tour_note()) };
     });
   }
 

@@ -1,7 +1,7 @@
 // The view of tours: the user places cities; shows the network's tour beside the optimum and Christofides'
 // tour, and its decisions step by step.
 import { fetchBytes, Remote } from "./client.js";
-import { $, attempt, el, meter, percent, save, svg, takeDrops, takeFiles } from "./dom.js";
+import { $, attempt, el, meter, percent, problem, save, svg, takeDrops, takeFiles } from "./dom.js";
 import { unpack } from "./unpack.js";
 
 const SIZE = 1000, MARGIN = 40; // of the board, in its own units
@@ -79,7 +79,7 @@ export async function startTours(engine) {
 
   async function openFile(given) {
     const unpacked = await unpack(given);
-    const xy = await engine.call("cities", unpacked);
+    const { xy, note } = await engine.call("cities", unpacked);
     const n = xy.length / 2;
     if (n > MOST) throw new Error(`${given.name} has ${n} cities. The page takes ${MOST} at most; the program takes more.`);
     const xs = Array.from(xy).filter((_, i) => i % 2 === 0), ys = Array.from(xy).filter((_, i) => i % 2);
@@ -89,6 +89,7 @@ export async function startTours(engine) {
     cities = xs.map((x, i) => ({ x: (x - fit.x) / scale, y: (fit.height - (ys[i] - fit.y)) / scale }));
     file = unpacked;
     changed(true);
+    problem(note && `${note}.`);
   }
 
   // ---- Drawing

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/request.h"
+#include "engine/base/ascii.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -88,9 +89,58 @@ static bool listed(const char *const *list, const span *key) {
     return false;
 }
 
+/* Whether a key differs from a name by one slip of the hand: its case, a letter more or less, two swapped,
+ * or, in a long word, another letter. `text` is not `next`. */
+static bool is_slip(const char *key, size_t length, const char *name) {
+    size_t own = strlen(name), front = 0, back = 0;
+    while (front < length && front < own && ascii_same(key + front, name + front, 1)) front++;
+    while (back < length - front && back < own - front &&
+           ascii_same(key + length - 1 - back, name + own - 1 - back, 1))
+        back++;
+    const char *a = key + front, *b = name + front;
+    size_t left = length - front - back, wanted = own - front - back;
+    if (left + wanted <= 1) return true;
+    if (left == 1 && wanted == 1) return own > 4;
+    return left == 2 && wanted == 2 && ascii_same(a, b + 1, 1) && ascii_same(a + 1, b, 1);
+}
+
+/* Refuses a key of a set that is not known and like one that says something of the order. Others are passed
+ * over, as in files: an id, say. */
+static onet_status check_key(const span *key, const char *const *set_keys, size_t set, onet_error *err) {
+    static const char *const all[] = {"first", "last", "prefix", "before", "next", "context", "order", NULL};
+    int length = (int)(key->length < 64 ? key->length : 64);
+    for (const char *const *name = all; *name && !listed(set_keys, key); name++) {
+        if (same(key, *name, strlen(*name)))
+            return fail(err, ONET_BAD, "request:%zu: unknown key `%s`", set, *name);
+        if (is_slip(key->at, key->length, *name))
+            return fail(err, ONET_BAD, "request:%zu: unknown key `%.*s`; did you mean `%s`?", set, length,
+                        key->at, *name);
+    }
+    return ONET_OK;
+}
+
+/* The keys of all objects under "sets". What is not valid JSON is left to the reader of sets. */
+static onet_status check_sets(const span *sets, const char *const *set_keys, onet_error *err) {
+    json_scan s = scan_of(sets->at, sets->length);
+    size_t set = 1;
+    scan_take(&s, '[');
+    for (bool first = true; scan_more(&s, ']', &first); set++) {
+        if (!scan_take(&s, '{')) return ONET_OK;
+        for (bool first_key = true; scan_more(&s, '}', &first_key);) {
+            span key = {0}, value;
+            if (*s.at != '"' || skip(&s, sets->at, &key, NULL)) return ONET_OK;
+            key = (span){key.at + 1, key.length - 2};
+            onet_status status = check_key(&key, set_keys, set, err);
+            if (status) return status;
+            if (!scan_take(&s, ':') || skip(&s, sets->at, &value, NULL)) return ONET_OK;
+        }
+    }
+    return ONET_OK;
+}
+
 onet_status request_keys(const envelope *e, const char *const *options, const char *const *set_keys,
                          onet_error *err) {
-    bool several = envelope_find(e, "sets");
+    const span *several = envelope_find(e, "sets");
     for (int k = 0; k < e->count; k++) {
         const span *key = &e->key[k];
         int length = (int)(key->length < 64 ? key->length : 64);
@@ -100,7 +150,7 @@ onet_status request_keys(const envelope *e, const char *const *options, const ch
             return fail(err, ONET_BAD, "the key `%.*s` belongs to one set; put it into the objects of `sets`",
                         length, key->at);
     }
-    return ONET_OK;
+    return several && set_keys ? check_sets(several, set_keys, err) : ONET_OK;
 }
 
 /* Whether what was taken is the whole value. */

@@ -219,6 +219,19 @@ class Answers(unittest.TestCase):
                 self.assertAlmostEqual(float(a["length"]), float(row.split("length ")[1].split(",")[0]), places=6)
                 self.assertEqual(a.get("optimal", False), "optimal" in row)
 
+    def test_tours_of_objects(self):
+        """The command and the server choose the same keys as coordinates, in any order, and note degrees."""
+        points = [(0, 0), (0, 3), (1, 3), (1.5, 0.2), (0.7, 1.1)]
+        for keys in ("yx", "xy", ("id", "x", "y"), ("y", "id", "x"), ("lat", "lon"), ("Longitude", "id", "Latitude"), ("a", "b")):
+            value = lambda k, at, i: i if k == "id" else at[1] if k in ("x", "lon", "Longitude", "b") else at[0]
+            sets = [{"items": [{k: value(k, at, i) for k in keys} for i, at in enumerate(points)]}] * 2
+            printed, said, _ = command("tsp", "solve", "-", stdin=lines(sets))
+            status, answer = self.server.post("/v1/tour", {"sets": sets})
+            self.assertEqual(status, 200, answer)
+            self.assertEqual([" ".join(a["tour"]) for a in answer["answers"]], printed.splitlines()[1::2], keys)
+            self.assertEqual("points of the plane" in answer.get("note", ""), "points of the plane" in said, (keys, said))
+            self.assertEqual("note" in answer, keys[0][0] in "lL", answer)
+
     def test_unscramble(self):
         for words in ("in , born he london was", "the cat saw the dog and the bird", "Zürich xqzzy is in", "London don't born, in he."):
             printed, _, _ = command("unscramble", "--model", WORDS, "--top", "4", words)
@@ -309,6 +322,11 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/unscramble", {"words": "a", "model": "sort"}, 400, "its items are numbers"),
             ("POST", "/v1/unscramble", {"words": "a " * 1001}, 400, "1000 words at most"),
             ("POST", "/v1/tour", {"items": [[1], [2]]}, 400, "not points x, y"),
+            ("POST", "/v1/tour", {"sets": [{"items": [[1, 2], [3, 4]], "first": 1}]}, 400, "request:1: unknown key `first`"),
+            ("POST", "/v1/order", {"model": "sort", "sets": [{"items": [[1]], "id": 7, "text": "a", "list": 2}, {"items": [[1], [2]], "frist": 1}]}, 400, "request:2: unknown key `frist`; did you mean `first`?"),
+            ("POST", "/v1/order", {"model": "sort", "sets": [{"items": [[1], [2]], "Before": [[1, 0]]}]}, 400, "did you mean `before`?"),
+            ("POST", "/v1/order", {"model": "sort", "sets": [{"items": [[1], [2]], "nxt": [[1, 0]]}]}, 400, "did you mean `next`?"),
+            ("POST", "/v1/order", {"model": "sort", "sets": [{"items": [[1], [2]], "prefixes": [1]}, {"items": [[1], [2]], "prefax": [1]}]}, 400, "request:2: unknown key `prefax`; did you mean `prefix`?"),
             ("POST", "/v1/tour", {"items": [{"a": 1, "b": 2, "c": 3}] * 2}, 400, "not points x, y"),
             ("POST", "/v1/tour", {"items": [[None, 1], [2, 3]]}, 400, "request:1"),
             ("POST", "/v1/tour", {"sets": [{"items": [[1, 2], [2, 3]], "pairs": [[None, 1], [2, None]]}]}, 400, "have relations"),

@@ -434,6 +434,8 @@ const tests = {
     await expect("#board-drop", "x.csv.xz", Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 1, 2, 3]), /compressed with xz/);
     await expect("#board-drop", "x.csv.gz", Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6]), /x\.csv\.gz: its compressed data is corrupt/);
     assert.equal((await cities(page)).length, 20); // none of them took the cities away
+    await expect("#board-drop", "places.csv", "id,lat,lon\n7,48.1,11.6\n8,52.5,13.4\n9,53.6,10\n", /^places\.csv:2: `lon` and `lat` are taken as points of the plane/);
+    assert.equal((await cities(page)).length, 3);
     await page.click('nav a[href="#own"]');
     await expect("#view-own", "junk.npz", Buffer.from("PK\x03\x04 and so on"), /junk\.npz is corrupt/);
     await expect("#view-own", "junk.jsonl", '{"items": [[1], [2]], "order": [0, 5]}\n', /^junk\.jsonl:1: /);

@@ -127,19 +127,6 @@ static onet_status read_header(header *h, input *in, const onet_read_options *op
 
 /* ---- Sets ---------------------------------------------------------------------------------------------- */
 
-/* The sets as they are read. */
-typedef struct loading {
-    tsp_file *file;
-    const tsp_reading *how;
-    size_t name_room, record_room;
-    const char *key; /* that the cities have their names under; NULL: they have none */
-    int x, y;        /* the features that are the coordinates */
-} loading;
-
-static void note(const loading *l, const onet_error *text) {
-    if (l->how->note) l->how->note(text);
-}
-
 /* The feature that has one of these names, or -1. */
 static int find_feature(const onet_record *r, const char *const *list) {
     for (int j = 0; j < onet_record_width(r); j++)
@@ -147,21 +134,52 @@ static int find_feature(const onet_record *r, const char *const *list) {
     return -1;
 }
 
-static bool find_pair(loading *l, const onet_record *r, const char *const *x, const char *const *y) {
-    l->x = find_feature(r, x);
-    l->y = find_feature(r, y);
-    return l->x >= 0 && l->y >= 0;
+static bool find_pair(const onet_record *r, const char *const *x, const char *const *y, int at[2]) {
+    at[0] = find_feature(r, x);
+    at[1] = find_feature(r, y);
+    return at[0] >= 0 && at[1] >= 0;
 }
 
-/* The two features that are coordinates: those of common names, or the only ones, x first. */
-static bool find_points(loading *l, const onet_record *r) {
-    bool geo = l->how->geo;
-    if (find_pair(l, r, geo ? usual_lon : usual_x, geo ? usual_lat : usual_y) ||
-        find_pair(l, r, geo ? usual_x : usual_lon, geo ? usual_y : usual_lat))
+bool tsp_find_points(const onet_record *r, bool geo, int at[2]) {
+    if (!onet_record_values(r)) return false;
+    if (find_pair(r, geo ? usual_lon : usual_x, geo ? usual_lat : usual_y, at) ||
+        find_pair(r, geo ? usual_x : usual_lon, geo ? usual_y : usual_lat, at))
         return true;
-    l->x = 0;
-    l->y = 1;
+    at[0] = 0;
+    at[1] = 1;
     return onet_record_width(r) == 2;
+}
+
+bool tsp_note_degrees(const onet_record *r, const int at[2], const char *file, onet_error *note) {
+    if (!is_usual(usual_lon, onet_record_feature(r, at[0]))) return false;
+    fail_field(note, ONET_BAD, "tsp_reading.geo",
+               "%s:%ld: `%s` and `%s` are taken as points of the plane, not as places on the Earth", file,
+               onet_record_line(r), onet_record_feature(r, at[0]), onet_record_feature(r, at[1]));
+    return true;
+}
+
+onet_status tsp_cities_take(tsp_cities *c, const onet_record *r, const int at[2], onet_error *err) {
+    size_t n = (size_t)onet_record_size(r), width = (size_t)onet_record_width(r);
+    const double *items = onet_record_values(r);
+    double *points = array_new(2 * n, sizeof *points);
+    if (!points) return fail_memory(err, "the cities");
+    for (size_t i = 0; i < 2 * n; i++) points[i] = items[i / 2 * width + (size_t)at[i % 2]];
+    onet_status status = tsp_cities_add(c, (int)n, points, onet_record_order(r), err);
+    free(points);
+    return status;
+}
+
+/* The sets as they are read. */
+typedef struct loading {
+    tsp_file *file;
+    const tsp_reading *how;
+    size_t name_room, record_room;
+    const char *key; /* that the cities have their names under; NULL: they have none */
+    int at[2];       /* the features that are the coordinates, x first */
+} loading;
+
+static void note(const loading *l, const onet_error *text) {
+    if (l->how->note) l->how->note(text);
 }
 
 /* Keys of JSON, which are spelt one way; a table's name column is known from its header. */
@@ -253,18 +271,10 @@ static onet_status check_place(const loading *l, const onet_record *r, int item,
 }
 
 static onet_status append(loading *l, onet_record *r, onet_error *err) {
-    size_t n = (size_t)onet_record_size(r), width = (size_t)onet_record_width(r);
-    const double *items = onet_record_values(r);
-    double *points = array_new(2 * n, sizeof *points);
-    if (!points) return fail_memory(err, "the cities");
-    onet_status status = ONET_OK;
-    for (size_t i = 0; i < n && !status; i++) {
-        points[2 * i] = items[i * width + (size_t)l->x];
-        points[2 * i + 1] = items[i * width + (size_t)l->y];
-        if (l->how->geo) status = check_place(l, r, (int)i, points + 2 * i, err);
-    }
-    if (!status) status = tsp_cities_add(&l->file->cities, (int)n, points, onet_record_order(r), err);
-    free(points);
+    tsp_cities *cities = &l->file->cities;
+    onet_status status = tsp_cities_take(cities, r, l->at, err);
+    for (int i = 0; i < onet_record_size(r) && l->how->geo && !status; i++)
+        status = check_place(l, r, i, cities->xy + 2 * (cities->start[cities->count - 1] + (size_t)i), err);
     return status;
 }
 
@@ -340,7 +350,7 @@ static onet_status check_points(loading *l, const onet_record *r, onet_error *er
                     "%s:1: the first line has numbers where the names of the columns belong; put a header "
                     "before it, as in name,x,y or name,lat,lon",
                     name);
-    if (!onet_record_values(r) || !find_points(l, r))
+    if (!tsp_find_points(r, l->how->geo, l->at))
         return fail_field(err, ONET_BAD, "onet_read_options.features",
                           "%s:%ld: its items are not points x, y of the plane; name the two columns", name,
                           line);
@@ -350,12 +360,7 @@ static onet_status check_points(loading *l, const onet_record *r, onet_error *er
 /* Degrees as if they were points of the plane: a degree of longitude counts as one of latitude. */
 static void note_degrees(const loading *l, const onet_record *r) {
     onet_error text;
-    if (l->how->geo || !is_usual(usual_lon, onet_record_feature(r, l->x))) return;
-    fail_field(&text, ONET_BAD, "tsp_reading.geo",
-               "%s:%ld: `%s` and `%s` are taken as points of the plane, not as places on the Earth",
-               onet_reader_name(l->file->in), onet_record_line(r), onet_record_feature(r, l->x),
-               onet_record_feature(r, l->y));
-    note(l, &text);
+    if (!l->how->geo && tsp_note_degrees(r, l->at, onet_reader_name(l->file->in), &text)) note(l, &text);
 }
 
 static onet_status next_set(loading *l, onet_record *r, int *end, onet_error *err) {

@@ -37,6 +37,14 @@ onet_status tsp_cities_add(tsp_cities *cities, int n, const double *xy, const in
                            onet_error *err);
 void tsp_cities_free(tsp_cities *cities);
 
+/* Which two features of a set's items are the coordinates of its cities, x first: those called x and y, or
+ * longitude and latitude (geo: these before the others), else the only two. False: there are none. */
+bool tsp_find_points(const onet_record *r, bool geo, int at[2]);
+/* Whether they are degrees by their names: as points of the plane they need this note. */
+bool tsp_note_degrees(const onet_record *r, const int at[2], const char *file, onet_error *note);
+/* Appends the set with these features as its cities. */
+onet_status tsp_cities_take(tsp_cities *cities, const onet_record *r, const int at[2], onet_error *err);
+
 static inline int tsp_cities_size(const tsp_cities *cities, size_t i) {
     return (int)(cities->start[i + 1] - cities->start[i]);
 }

@@ -1,6 +1,7 @@
 /* The server's endpoint /v1/tour: parses cities and options from JSON, submits them to the solver threads,
  * and answers with tours, as `tsp solve` does. */
 #include <math.h>
+#include <string.h>
 
 #include "app/request.h"
 #include "engine/base/choice.h"
@@ -13,6 +14,7 @@ typedef struct tour_request {
     request r;
     tour_job job;
     const model_slot *slot; /* NULL: no model is used */
+    onet_error note;        /* what looks odd but may be intended; empty: nothing does */
 } tour_request;
 
 static void release(request *base) {
@@ -75,18 +77,19 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
         int end = 0;
         status = set_source_next(source, record, &end, err);
         if (status || end) break;
+        int at[2] = {0, 1};
         if (onet_record_relations(record))
             status = fail(err, ONET_BAD, "request: its sets have relations; tours here are of points x, y");
-        else if (onet_record_width(record) != 2)
+        else if (!tsp_find_points(record, false, at))
             status = fail(err, ONET_BAD, "request: its items are not points x, y of the plane");
+        else if (!r->job.cities.count)
+            tsp_note_degrees(record, at, "request", &r->note);
         cells += cost(&r->job, onet_record_size(record));
         if (onet_record_size(record) > most) most = onet_record_size(record);
         if (!status) status = request_cells(cells, limits, err);
         if (!status && onet_record_placed(record) < onet_record_size(record))
             status = fail(err, ONET_BAD, "request: a tour visits every city; leave the context items out");
-        if (!status)
-            status = tsp_cities_add(&r->job.cities, onet_record_size(record), onet_record_values(record),
-                                    NULL, err);
+        if (!status) status = tsp_cities_take(&r->job.cities, record, at, err);
     }
     r->job.quick =
         cells <= QUICK_CELLS && (!has_limit(&r->job) || (most <= QUICK_CITIES && !r->job.options.kicks));
@@ -151,7 +154,12 @@ static void answer(const request *base, text *t) {
         }
         text_put(t, "}");
     }
-    text_put(t, "]}\n");
+    text_put(t, "]");
+    if (r->note.text[0]) {
+        text_put(t, ",\"note\":");
+        text_string(t, r->note.text, strlen(r->note.text));
+    }
+    text_put(t, "}\n");
 }
 
 static void tour_done(tour_job *job) {

@@ -19,7 +19,18 @@ EXPORT(web_tour_points) onet_tsp *web_tour_points(const double *xy, int n) {
     return t;
 }
 
-/* The first instance of a file, TSPLIB or sets. NULL on failure. */
+static onet_error odd; /* what looks odd in the last file but may be intended; empty: nothing does */
+
+static void keep_note(const onet_error *text) {
+    odd = *text;
+}
+
+EXPORT(web_tour_note) const char *web_tour_note(void) {
+    return odd.text;
+}
+
+/* The first instance of a file, TSPLIB or sets; web_tour_note then says what looks odd in it. NULL on
+ * failure. */
 EXPORT(web_tour_read) onet_tsp *web_tour_read(const char *path) {
     onet_tsp *t = calloc(1, sizeof *t);
     tsp_file file;
@@ -27,7 +38,9 @@ EXPORT(web_tour_read) onet_tsp *web_tour_read(const char *path) {
         wasm_no_memory();
         return NULL;
     }
-    onet_status status = tsp_load(&file, path, NULL, &wasm_failure);
+    const tsp_reading how = {.note = keep_note};
+    odd.text[0] = 0;
+    onet_status status = tsp_load(&file, path, &how, &wasm_failure);
     if (!status) {
         status = tsp_instance_make(&file, 0, t, &wasm_failure);
         tsp_unload(&file);
