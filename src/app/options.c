@@ -10,7 +10,7 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 
-enum { WORD_MAX = 64 };
+enum { WORD_MAX = 64, OPTIONS_MAX = 256 /* of a command */ };
 
 /* Edit distance of two short words: insert, delete, change or swap of two neighbours cost 1 each. */
 static int edit_distance(const char *a, const char *b) {
@@ -212,11 +212,11 @@ static onet_status unknown_option(const option *table, const char *argument, siz
 }
 
 /* Which required options are still at their default is asked of the arguments, not of the fields. */
-static onet_status check_required(const option *table, uint64_t given, onet_error *err) {
+static onet_status check_required(const option *table, const bool *given, onet_error *err) {
     for (const option *o = table; !is_end(o); o++) {
         const option *unless = o->unless ? find_option(table, o->unless, strlen(o->unless)) : NULL;
-        bool made_up_for = unless && given >> (unless - table) & 1;
-        if (o->required && !made_up_for && !(given >> (o - table) & 1))
+        bool made_up_for = unless && given[unless - table];
+        if (o->required && !made_up_for && !given[o - table])
             return fail(err, ONET_USAGE, "option --%s %s is missing", o->name, o->argument);
     }
     return ONET_OK;
@@ -224,8 +224,7 @@ static onet_status check_required(const option *table, uint64_t given, onet_erro
 
 onet_status options_parse(const option *table, void *values, int count, char **arguments, int *operands,
                           bool *help, onet_error *err) {
-    uint64_t given = 0; /* required options stand among the first 64 of a table */
-    bool only_operands = false;
+    bool given[OPTIONS_MAX] = {false}, only_operands = false;
     *operands = 0;
     *help = false;
     for (int i = 0; i < count; i++) {
@@ -256,9 +255,12 @@ onet_status options_parse(const option *table, void *values, int count, char **a
                             o->argument);
             text = arguments[++i];
         }
+        /* The last one would count, and the others be forgotten without a word. */
+        if (takes && o->kind != OPTION_LIST && given[o - table])
+            return fail(err, ONET_USAGE, "option --%s is given more than once; it takes one value", o->name);
         onet_status status = set_value(o, values, text, err);
         if (status) return status;
-        if (o - table < 64) given |= (uint64_t)1 << (o - table);
+        given[o - table] = true;
     }
     return *help ? ONET_OK : check_required(table, given, err);
 }
