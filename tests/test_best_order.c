@@ -168,7 +168,7 @@ static int blocks_of_search(const frozen *f, const onet_sets *one, search_task t
     }
     task.n = n;
     task.item = rows;
-    assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, task.beams, n, 1));
+    assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, task.beams, n, 1, NULL));
     encode(&e, f, items, (int[]){0, n}, 1, n, NULL);
     blocks_run = 0;
     search_begin(&s, f, &e, &task, 1);
@@ -234,7 +234,7 @@ static void memory_of_a_search(void **state) {
         const frozen *f = freezer_prepare(&z, n);
         search s = {0};
         struct mallinfo2 before = mallinfo2();
-        assert_true(search_reserve(&s, f, beams, n, 1));
+        assert_true(search_reserve(&s, f, beams, n, 1, NULL));
         struct mallinfo2 after = mallinfo2();
         size_t plane = (size_t)net.decoder_blocks * (size_t)n * (size_t)f->w.C * sizeof(real);
         size_t beam_rest = (size_t)n * 48 + 4096, all_steps = n <= 50 ? (size_t)(n + 3) * plane : 0;

@@ -161,7 +161,7 @@ static int products_of(const frozen *f, const onet_sets *sets, int count, double
                                 .item = item + start[k]};
     }
     assert_true(start[count] <= GROUP_ROWS);
-    assert_true(encoded_reserve(&e, f, start[count]) && search_reserve(&s, f, 5, 6, count));
+    assert_true(encoded_reserve(&e, f, start[count]) && search_reserve(&s, f, 5, 6, count, NULL));
     products = 0;
     encode(&e, f, items, start, count, start[count], NULL);
     search_begin(&s, f, &e, task, count);

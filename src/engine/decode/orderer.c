@@ -330,13 +330,16 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
         int rows = j->share > 1 && need < GROUP_ROWS ? GROUP_ROWS : need;
         w->e.threads = t ? 1 : pool_threads(r->pool);
         if (!encoded_reserve(&w->e, f, rows) ||
-            !search_reserve(&w->s, f, search_orders(need, beams), need, best_only ? j->share : 1) ||
+            !search_reserve(&w->s, f, search_orders(need, beams), need, best_only ? j->share : 1,
+                            &r->options) ||
             !array_reserve(&w->items, &w->room, (size_t)rows, sizeof *w->items) ||
             !array_reserve(&w->item, &w->item_room, (size_t)rows, sizeof *w->item) ||
             !array_reserve(&w->row, &w->row_room, 2 * (size_t)rows, sizeof *w->row))
-            return fail(err, ONET_MEMORY,
-                        "not enough memory to order a set of %d items with %d beams: try a narrower beam",
-                        need, beams);
+            return order_stops(&r->options) ? fail(err, ONET_INTERRUPTED, "the ordering was stopped")
+                                            : fail(err, ONET_MEMORY,
+                                                   "not enough memory to order a set of %d items with %d "
+                                                   "beams: try a narrower beam",
+                                                   need, beams);
     }
     return ONET_OK;
 }

@@ -101,7 +101,8 @@ static bool greedy_new(search *s, const frozen *f, int n, int group) {
     return ok;
 }
 
-bool search_reserve(search *s, const frozen *f, int beams, int n, int group) {
+bool search_reserve(search *s, const frozen *f, int beams, int n, int group,
+                    const onet_order_options *options) {
     if (beams <= s->beams && n <= s->n && group <= s->group) return true;
     beams = larger(beams, s->beams);
     n = larger(n, s->n);
@@ -121,7 +122,8 @@ bool search_reserve(search *s, const frozen *f, int beams, int n, int group) {
               (s->computed = array_new(columns, sizeof(beam *)));
     for (int b = 0; b < beams && ok; b++) {
         s->now[b].window = n < LARGE ? WINDOW : LARGE_WINDOW;
-        ok = (s->now[b].plane = array_new(plane_size(f, n, s->now[b].window), sizeof(real))) &&
+        ok = !order_stops(options) && /* many beams of a large set take seconds to clear */
+             (s->now[b].plane = array_new(plane_size(f, n, s->now[b].window), sizeof(real))) &&
              beam_new(&s->now[b], f, n, n);
     }
     if (ok && beams > 1) ok = greedy_new(s, f, n, group);
@@ -227,8 +229,10 @@ static void beam_choices(beam *b, int t) {
     double sum = 0;
     for (int i = 0; i < n; i++)
         if (b->pos[i] >= t) sum += exp((double)(b->logit[i] - top));
-    double shift = (double)top + log(sum);
-    for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - shift : -HUGE_VAL;
+    /* The two are not added first: beside a large logit the logarithm would be lost. */
+    double shift = log(sum);
+    for (int i = 0; i < n; i++)
+        b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - (double)top - shift : -HUGE_VAL;
 }
 
 /* Step t of the first `count` of s->computed, block by block, so that a block's weights are fetched once. The

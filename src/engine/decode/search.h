@@ -80,8 +80,10 @@ typedef struct search {
 } search;
 
 /* Memory for groups of `group` sets of n items, context items among them. Only a group of one has sets of
- * more than GROUP_ITEMS. */
-bool search_reserve(search *s, const frozen *f, int beams, int n, int group);
+ * more than GROUP_ITEMS. False if there is not enough, or if options->stop() ended it; options may be NULL.
+ */
+bool search_reserve(search *s, const frozen *f, int beams, int n, int group,
+                    const onet_order_options *options);
 void search_free(search *s);
 
 /* n! or `most`, whichever is less: no more beams than that can be alive. */

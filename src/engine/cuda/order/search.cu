@@ -19,13 +19,14 @@ enum { MOST_THREADS = 512, LANE_ROWS = 8 /* cells side by side in a group of 8 *
 /* The few numbers of each beam; `now` and `next` alternate from step to step. B = S*beams. */
 struct few {
     double *logprob;          /* [2, B] */
-    double *shift;            /* [B]: log-probability of an item = logit - shift */
+    double *shift;            /* [B]: log-probability of an item = logit - top - shift */
     unsigned long long *best; /* [B]: key of the best candidate left */
     int *best_item;           /* [B] */
     int *last;                /* [2, 3, B]: the items placed one, two, three steps ago */
     int *made;                /* [2, 2, B]: where the columns of one and two steps ago stand */
     unsigned *placed;         /* [2, B, words]: bit i is set when item i was placed */
     float *logit;             /* [B, n] */
+    float *top;               /* [B]: the largest logit */
     float *pool;              /* [3 steps, B, N-1, C]: before the norm */
     float *same;              /* [B, N, C]: what is the same for all items */
     float *seen;              /* [B, N, C]: what y' gives to items not yet placed */
@@ -47,6 +48,7 @@ static __host__ __device__ few few_at(unsigned char *base, int B, int n, int N, 
     place(f.made, 4 * (size_t)B);
     place(f.placed, 2 * B * words);
     place(f.logit, (size_t)B * n);
+    place(f.top, B);
     place(f.pool, 3 * B * before * C);
     place(f.same, (size_t)B * N * C);
     place(f.seen, (size_t)B * N * C);
@@ -319,8 +321,12 @@ struct stage {
     }
 
     __device__ double value(int b, int i) const {
-        return f.logprob[(t & 1) * p->S * p->beams + b] +
-               ((double)f.logit[(size_t)b * p->n + i] - f.shift[b]);
+        return f.logprob[(t & 1) * p->S * p->beams + b] + choice(b, i);
+    }
+
+    /* The log-probability of item i as the next of beam b. */
+    __device__ double choice(int b, int i) const {
+        return (double)f.logit[(size_t)b * p->n + i] - (double)f.top[b] - f.shift[b];
     }
 
     /* Do the constraints allow item i, which is not placed yet, to be the next of beam b? */
@@ -366,7 +372,11 @@ struct stage {
             for (int i = lane; i < n; i += 32)
                 if (!is_placed(b, i)) sum += exp((double)(logit[i] - top));
             for (int far = 16; far; far /= 2) sum += __shfl_xor_sync(~0u, sum, far);
-            if (lane == 0) f.shift[b] = (double)top + log(sum);
+            /* Not added: beside a large logit the logarithm would be lost. */
+            if (lane == 0) {
+                f.top[b] = top;
+                f.shift[b] = log(sum);
+            }
             __syncwarp();
             if (p->score) continue;
             unsigned long long key;
@@ -424,7 +434,7 @@ struct stage {
                     f.made[(next * 2 + 1) * all + to] = f.made[(now * 2 + 0) * all + from];
                     size_t at = (((size_t)blockIdx.x * p->S + s) * p->n + t) * p->beams + c;
                     p->trace[at] = make_int2(item, from - base);
-                    p->trace_p[at] = (float)exp((double)f.logit[(size_t)from * p->n + item] - f.shift[from]);
+                    p->trace_p[at] = (float)exp(choice(from, item));
                 }
                 if (none) continue;
                 if (c + 1 == keep) break;
