@@ -71,9 +71,12 @@ static bool rounded(const char *text) {
 
 static void knows_what_double_rounds(void **state) {
     (void)state;
-    static const char *const yes[] = {"9007199254740993",    "-9007199254740993",    "+0009007199254740993",
-                                      "1700000000000000001", "18446744073709551615", "123456789012345678"};
-    /* Exact ones; the shortest text of a double, as JavaScript writes it; those that are not written whole.
+    static const char *const yes[] = {
+        "9007199254740993",      "-9007199254740993",    "+0009007199254740993",   "1700000000000000001",
+        "18446744073709551615",  "123456789012345678",   "9007199254740993.0",     "9007199254740993.",
+        "9007199254740993e0",    "9.007199254740993e15", "0.9007199254740993E+16", "90071992547409930.00e-1",
+        "900719925474099300e-02"};
+    /* Exact ones; the shortest text of a double, as JavaScript or Python writes it; those that are not whole.
      */
     static const char *const no[] = {"0",
                                      "-0",
@@ -85,9 +88,16 @@ static void knows_what_double_rounds(void **state) {
                                      "1700000000000000000",
                                      "123456789012345680000",
                                      "12345678901234567000",
-                                     "9007199254740993.0",
-                                     "9007199254740993e0",
-                                     "1e300"};
+                                     "9007199254740992.0",
+                                     "9.007199254740994e+15",
+                                     "9007199254740993.5",
+                                     "90071992547409935e-1",
+                                     "1.7e9",
+                                     "1.2345678901234567e+19",
+                                     "1.7976931348623157e+308",
+                                     "1e22",
+                                     "1e300",
+                                     "1e99999999999999999999"};
     char large[400];
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) assert_true(rounded(yes[i]));
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) assert_false(rounded(no[i]));
@@ -95,6 +105,8 @@ static void knows_what_double_rounds(void **state) {
     assert_false(rounded(large));
     large[308] ^= 1;
     assert_true(rounded(large));
+    snprintf(large, sizeof large, "%.50e", 0x1.fffffffffffffp1023);
+    assert_false(rounded(large));
     memset(large, '9', 399); /* infinite */
     large[399] = 0;
     assert_false(rounded(large));

@@ -119,18 +119,43 @@ bool number_to_float(double value, float *result) {
     return true;
 }
 
+/* The exponent at p, of a number that is finite. */
+static int64_t exponent_of(const char *p, const char *end) {
+    int64_t exponent = 0;
+    bool minus = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    for (; p < end && is_digit(*p) && exponent < INT32_MAX; p++) exponent = exponent * 10 + (*p - '0');
+    return minus ? -exponent : exponent;
+}
+
 bool number_is_rounded(const char *text, const char *end, double value) {
     enum { DIGITS = 309 }; /* of DBL_MAX */
-    char near[DIGITS + 16];
-    if (text < end && (*text == '-' || *text == '+')) text++;
+    char digit[DIGITS], near[DIGITS + 16];
+    int digits = 0, zeros = 0; /* from the first to the last that is not 0; behind that one */
+    int64_t places = 0;        /* digits behind the point */
+    int64_t power = 0;         /* of ten, of the last digit that is not 0 */
+    bool point = false;
     if (!(fabs(value) >= 0x1p53) || isinf(value)) return false;
-    while (text < end && *text == '0') text++;
-    for (const char *p = text; p < end; p++)
-        if (!is_digit(*p)) return false;
-    while (end[-1] == '0') end--;
-    int digits = (int)(end - text);
+    const char *p = text;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    for (; p < end && (is_digit(*p) || *p == '.'); p++) {
+        places += point;
+        power += !point && *p != '.';
+        if (*p == '.') {
+            point = true;
+        } else if (*p == '0') {
+            zeros += digits > 0;
+        } else {
+            if (digits + zeros >= DIGITS) return false; /* not whole, or value would be infinite */
+            for (; zeros; zeros--) digit[digits++] = '0';
+            digit[digits++] = *p;
+            power = -places;
+        }
+    }
+    if (p < end && (*p == 'e' || *p == 'E')) power += exponent_of(p + 1, end);
+    if (power < 0) return false;
     number_print(near, sizeof near, "%.*e", digits - 1, fabs(value)); /* d.ddde+18 */
-    return near[0] != text[0] || (digits > 1 && memcmp(near + 2, text + 1, (size_t)digits - 1));
+    return near[0] != digit[0] || (digits > 1 && memcmp(near + 2, digit + 1, (size_t)digits - 1));
 }
 
 int number_ascending(const void *a, const void *b) {

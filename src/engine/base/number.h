@@ -21,8 +21,8 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
 bool number_to_float(double value, float *result);
 
 /* Whether the text is a whole number that double cannot hold: value, its nearest double, differs from it even
- * when printed in as many digits. 9007199254740993 is such a number; 123456789012345680000, the shortest text
- * of a double, is not. */
+ * when printed in as many digits. 9007199254740993 is such a number, and so are 9007199254740993.0 and
+ * 9.007199254740993e15; 123456789012345680000, the shortest text of a double, is not. */
 bool number_is_rounded(const char *text, const char *end, double value);
 #define NUMBER_ROUNDED "a whole number that double rounds; subtract what the values have in common"
 
