@@ -112,6 +112,9 @@ ONET_API const char *onet_columns_rank(const onet_columns *columns);
 /* The columns of text that were not used, joined by ", ", where sets were read from a table without named
  * features; naming them makes them features. NULL: none. */
 ONET_API const char *onet_columns_unused(const onet_columns *columns);
+/* Of those the columns that look like numbers spelt otherwise (48,85 or 5%): a sentence each with the first
+ * such value, its file and line, and what to do, ended by a newline. NULL: none. */
+ONET_API const char *onet_columns_misspelt(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 /* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a
  * date of ISO 8601 the seconds since 1970. Returns 0 for any other text, else 1. */

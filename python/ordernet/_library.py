@@ -368,6 +368,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_columns_inputs": (c_int, [c_void_p]),
     "onet_columns_name": (c_char_p, [c_void_p, c_int]),
     "onet_columns_span": (c_int, [c_void_p, c_int]),
+    "onet_columns_misspelt": (c_char_p, [c_void_p]),
     "onet_columns_set": (c_char_p, [c_void_p]),
     "onet_columns_missing": (c_int, [c_void_p]),
     "onet_sets_fill": (c_int, [POINTER(POINTER(SetsStruct)), POINTER(SetsStruct), c_void_p, c_int, _ERR]),

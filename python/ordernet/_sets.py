@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import warnings
 from ctypes import POINTER, byref
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -435,6 +436,8 @@ class Sets:
             them, missing values as it was trained, and words by its vocabulary.
         vectors
             words: a file of vectors in GloVe's format, for files that do not bring their own.
+
+        A UserWarning names columns of text that look like numbers, as 48,85 or 5%: they are no features.
         """
         options = _library.ReadOptions()
         lib.onet_read_defaults(byref(options), ctypes.sizeof(options))
@@ -465,6 +468,8 @@ class Sets:
             lib.onet_words_free(vocabulary)
         new = cls.__new__(cls)
         new._own(read)
+        for line in (lib.onet_columns_misspelt(new._struct.columns) or b"").decode("utf-8", "replace").splitlines():
+            warnings.warn(line, UserWarning, stacklevel=2)
         return new
 
     def _own(self, handle: Any) -> None:

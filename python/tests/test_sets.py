@@ -516,3 +516,9 @@ def test_what_float32_and_double_cannot_hold(small):
         with pytest.raises(DataError, match=f"{far}, a whole number that double rounds"):
             Sets(given)
     assert len(Sets(np.array([[[0.5], [2**60]]], np.longdouble))) == 1
+
+
+def test_columns_that_look_like_numbers_are_warned_of(tmp_path):
+    (tmp_path / "a.csv").write_text("set;x;y;rank\n" + "".join(f"s{i};1,5;{i};0\ns{i};2,25;{i + 1};1\n" for i in range(9)))
+    with pytest.warns(UserWarning, match=r'a.csv:2: column `x`: "1,5" is not a number.* decimal point as a dot'):
+        assert Sets.read(tmp_path / "a.csv", delimiter=";").features == ["y"]

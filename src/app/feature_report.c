@@ -15,13 +15,15 @@
 #include "ordernet_io.h"
 #include "ordernet_train.h"
 
-/* value [items] of a feature; sorts them. */
-static const char *looks_like(double *value, size_t items) {
+/* value [items] of a feature; sorts them. A feature that is alone may be what an id would be: it is sorted
+ * by. */
+static const char *looks_like(double *value, size_t items, bool alone) {
     size_t same = 1;
     while (same < items && value[same] == value[0]) same++;
     if (same == items) return "is the same for all items and tells nothing of their order";
-    return numbers_are_ids(value, items) ? "looks like an id: all values are whole numbers and distinct"
-                                         : NULL;
+    return !alone && numbers_are_ids(value, items)
+               ? "looks like an id: all values are whole numbers and distinct"
+               : NULL;
 }
 
 const char *feature_text(const onet_feature *f, char text[FEATURE_TEXT]) {
@@ -91,6 +93,11 @@ static void print_features(const onet_sets *sets, const onet_feature *feature) {
     if (some) printf("\n");
     print_unused(columns);
     fflush(stdout);
+    const char *line = onet_columns_misspelt(columns);
+    for (size_t length; line && *line; line += length + 1) {
+        length = strcspn(line, "\n");
+        fprintf(stderr, "ordernet train: warning: %.*s\n", (int)length, line);
+    }
 }
 
 static void warn(const onet_sets *sets, size_t j, const char *what, const char *named, const char *unnamed) {
@@ -104,14 +111,17 @@ static void warn(const onet_sets *sets, size_t j, const char *what, const char *
 
 static onet_status warn_of_values(const onet_sets *sets, onet_error *err) {
     size_t items = sets->start[sets->count], width = (size_t)sets->width;
-    if (items < NUMBERS_ENOUGH || width == 1) return ONET_OK;
+    bool alone = width == 1;
+    if (items < (alone ? 2 : NUMBERS_ENOUGH)) return ONET_OK;
     double *value = malloc(items * sizeof *value);
     if (!value) return fail_memory(err, "a feature");
     for (size_t j = 0; j < width; j++) {
         for (size_t i = 0; i < items; i++)
             value[i] = sets->exact ? sets->exact[i * width + j] : (double)sets->items[i * width + j];
-        const char *what = looks_like(value, items);
-        if (what)
+        const char *what = looks_like(value, items, alone);
+        if (what && alone)
+            warn(sets, j, what, "there is nothing to learn from", "there is nothing to learn from");
+        else if (what)
             warn(sets, j, what, "name the features without it (--features)", "leave it out of the items");
     }
     free(value);

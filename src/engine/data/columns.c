@@ -27,6 +27,7 @@ void onet_columns_free(onet_columns *c) {
     free(c->rank);
     free(c->kind);
     free(c->unused);
+    free(c->misspelt);
     free(c->fill);
     free(c->flag);
     free(c);
@@ -74,6 +75,10 @@ const char *onet_columns_rank(const onet_columns *c) {
 
 const char *onet_columns_unused(const onet_columns *c) {
     return c ? c->unused : NULL;
+}
+
+const char *onet_columns_misspelt(const onet_columns *c) {
+    return c ? c->misspelt : NULL;
 }
 
 onet_missing onet_columns_missing(const onet_columns *c) {

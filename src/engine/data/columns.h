@@ -14,6 +14,7 @@ struct onet_columns {
     char *set, *rank; /* the other two columns; NULL: not known */
     char *kind;       /* [width] and NUL: KIND_NUMBER, ...; NULL: all are numbers */
     char *unused;     /* columns of text that were not named as features, "colour, when"; NULL: none */
+    char *misspelt;   /* sentences about those that look like numbers, a line each; NULL: none */
     onet_missing missing;
     float *fill;   /* [width]: replaces a missing value; NULL where missing is ERROR */
     uint8_t *flag; /* [width]: 1: an indicator of missing values is added after the features; NULL: there are
@@ -33,6 +34,7 @@ onet_status columns_take_missing(onet_columns *columns, onet_missing missing, co
 void columns_fill(const onet_columns *columns, const double *from, size_t n, double *to);
 void columns_fill_floats(const onet_columns *columns, const float *from, size_t n, float *to);
 onet_status columns_add_unused(onet_columns *columns, const char *name, size_t length, onet_error *err);
+onet_status columns_add_misspelt(onet_columns *columns, const char *sentence, onet_error *err);
 /* Whether both have names and these differ: *feature is the first that does. */
 bool columns_differ(const onet_columns *a, const onet_columns *b, int *feature);
 /* ONET_BAD where the sets' features have other names than those of the model. Either may be NULL. */

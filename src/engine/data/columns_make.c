@@ -134,6 +134,15 @@ onet_status columns_add_unused(onet_columns *c, const char *name, size_t length,
     return ONET_OK;
 }
 
+onet_status columns_add_misspelt(onet_columns *c, const char *sentence, onet_error *err) {
+    char *list;
+    if (asprintf(&list, "%s%s\n", c->misspelt ? c->misspelt : "", sentence) < 0)
+        return fail_memory(err, "the names of the columns");
+    free(c->misspelt);
+    c->misspelt = list;
+    return ONET_OK;
+}
+
 onet_status onet_columns_copy(onet_columns **copy, const onet_columns *from, onet_error *err) {
     NEED(copy, "copy");
     *copy = NULL;
@@ -144,6 +153,8 @@ onet_status onet_columns_copy(onet_columns **copy, const onet_columns *from, one
         status = columns_take_missing(*copy, from->missing, from->fill, from->flag, err);
     if (!status && from->kind) status = columns_take_kinds(*copy, from->kind, err);
     if (!status && from->unused) status = columns_add_unused(*copy, from->unused, strlen(from->unused), err);
+    if (!status && from->misspelt && !((*copy)->misspelt = strdup(from->misspelt)))
+        status = fail_memory(err, "the names of the columns");
     if (status) {
         onet_columns_free(*copy);
         *copy = NULL;

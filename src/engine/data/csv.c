@@ -139,6 +139,12 @@ static onet_status bad_value(const csv_table *t, const csv_rows *rows, size_t k,
                 length > 40 ? 40 : (int)length, text, what);
 }
 
+/* White space around the name of a set, in quotes or not, is ignored. */
+static void trim(const char **text, size_t *length) {
+    while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
+    while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t')) --*length;
+}
+
 /* A number with separators of thousands: 1,234 or 1,234,567.8. */
 static bool has_thousands(const char *text, size_t length) {
     char plain[32];
@@ -157,6 +163,38 @@ static bool has_decimal_comma(const char *text, size_t length) {
     size_t behind = comma ? (size_t)(text + length - comma - 1) : 0;
     if (!behind || memchr(comma + 1, ',', behind) || memchr(comma + 1, '.', behind)) return false;
     return behind != 3 && has_thousands(text, length);
+}
+
+/* Whether the text is a number beside this sign: 5%, $5. */
+static bool has_sign(const char *text, size_t length, const char *sign) {
+    size_t own = strlen(sign);
+    double value;
+    if (length <= own) return false;
+    bool behind = !memcmp(text + length - own, sign, own);
+    if (!behind && memcmp(text, sign, own) != 0) return false;
+    text += behind ? 0 : own;
+    length -= own;
+    trim(&text, &length);
+    return length && (has_thousands(text, length) ||
+                      number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length);
+}
+
+/* How to write a number that is spelt otherwise; NULL: the text is no number. */
+static const char *spelling(const char *text, size_t length) {
+    if (has_decimal_comma(text, length)) return "write the decimal point as a dot";
+    if (has_thousands(text, length)) return "write it without the commas";
+    if (has_sign(text, length, "%")) return "write it without the sign of per cent";
+    if (has_sign(text, length, "$") || has_sign(text, length, "€") || has_sign(text, length, "£"))
+        return "write it without the currency";
+    return NULL;
+}
+
+/* Whether the text stands for a missing value as people write it; it may mean something else. */
+static bool is_dash(const char *text, size_t length) {
+    static const char *const known[] = {"-", "--", "---", "–", "—", ".", "n.a."};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == length && !memcmp(text, known[i], length)) return true;
+    return false;
 }
 
 static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
@@ -201,6 +239,8 @@ static onet_status number(csv_table *t, const csv_rows *rows, size_t k, const ch
 
 /* Notes a text in a column that may have been one of numbers. */
 static void note_text(csv_column *c, long line, const char *text, size_t length) {
+    c->spelt += spelling(text, length) != NULL;
+    c->dashes += is_dash(text, length);
     if (!c->texts++) {
         c->text_first = !c->numbers;
         c->text_line = line;
@@ -255,12 +295,6 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
         status = fail_memory(err, "the features of a CSV file");
     if (!status) t->items[at] = value;
     return status;
-}
-
-/* White space around the name of a set, in quotes or not, is ignored. */
-static void trim(const char **text, size_t *length) {
-    while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
-    while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t')) --*length;
 }
 
 static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
@@ -336,6 +370,20 @@ static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, onet_er
                       thousands ? "write it without the commas" : "correct it, or name the features");
 }
 
+/* Whether a column of text looks like one of numbers: no text in it is only a text. */
+static bool is_misspelt(const csv_column *c) {
+    return c->kind == CSV_TEXT && c->texts && c->spelt + c->dashes == c->texts && (c->spelt || c->numbers);
+}
+
+/* ONET_BAD, with what is misspelt in such a column. */
+static onet_status misspelt(const csv_table *t, const csv_column *c, onet_error *err) {
+    const char *how = spelling(c->text, strlen(c->text));
+    return fail(err, ONET_BAD,
+                "%s:%ld: column `%.100s`: \"%s\" is not a number, so that the column is no feature; %s",
+                t->file, c->text_line, c->name, c->text,
+                how ? how : "leave the field empty where a value is missing");
+}
+
 /* Numbers of the columns that are features, and no others, stay in the rows. */
 static onet_status keep_features(csv_table *t, onet_error *err) {
     int *from = array_new((size_t)t->width + 1, sizeof *from), width = (int)t->classes, before = t->width;
@@ -359,6 +407,8 @@ static onet_status keep_features(csv_table *t, onet_error *err) {
             from[c->feature] = c->feature;
         width++;
     }
+    for (size_t k = 0; k < t->columns && !width && !status; k++)
+        if (is_misspelt(&t->column[k])) status = misspelt(t, &t->column[k], err);
     if (!status && !width)
         status = fail(err, ONET_BAD,
                       "%s: no column of numbers; give every item at least one feature, or name columns of "
@@ -421,6 +471,10 @@ static onet_status list_unused(csv_table *t, const onet_read_options *o, onet_er
         const csv_column *c = &t->column[k];
         if (c->kind == CSV_TEXT && c->texts && !(o->group_column && !strcmp(c->name, o->group_column)))
             status = columns_add_unused(t->columns_of_items, c->name, strlen(c->name), err);
+        if (status || !is_misspelt(c)) continue;
+        onet_error said;
+        misspelt(t, c, &said);
+        status = columns_add_misspelt(t->columns_of_items, said.text, err);
     }
     return status;
 }

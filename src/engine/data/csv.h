@@ -68,6 +68,8 @@ typedef struct csv_column {
     long text_line;       /* where the first text is */
     char text[48];        /* the beginning of it */
     size_t dates, truths; /* CSV_FEATURE: values that were such texts */
+    size_t spelt;         /* texts that look like a number spelt otherwise, as 48,85 or 5% */
+    size_t dashes;        /* texts that stand for a missing value, as - does */
     /* CSV_OPEN, CSV_FEATURE: values that are missing, and where the first is. */
     size_t missing;
     long missing_line;

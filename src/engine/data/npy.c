@@ -289,7 +289,7 @@ onet_status npy_ints(npy *a, int32_t *to, onet_error *err) {
 
 static onet_status put_flag(const npy *a, void *to, size_t place, double value, onet_error *err) {
     (void)a, (void)err;
-    ((uint8_t *)to)[place] = value != 0;
+    ((uint8_t *)to)[place] = value == 0 || value == 1 ? value == 1 : NPY_NO_FLAG;
     return ONET_OK;
 }
 

@@ -37,7 +37,8 @@ bool npy_is_rounded(const npy *a);
 onet_status npy_doubles(npy *a, double *to, onet_error *err);
 /* The same for whole numbers; ONET_BAD for those beyond 32 bits. */
 onet_status npy_ints(npy *a, int32_t *to, onet_error *err);
-/* Flags: whether each number is other than 0. */
+/* Flags: 0 and 1 as they are, NPY_NO_FLAG for other numbers. */
+enum { NPY_NO_FLAG = 2 };
 onet_status npy_flags(npy *a, uint8_t *to, onet_error *err);
 
 #endif

@@ -122,6 +122,30 @@ static onet_status find_sizes(arrays *a, const onet_sets *s, int32_t *size, onet
     return status;
 }
 
+/* What fills sets up is not looked at. But where the file does not say the sizes, a row of NaN that the order
+ * names is an item without values: without it another order would be learned. */
+static onet_status check_rest(const arrays *a, const onet_sets *s, const int32_t *size, onet_error *err) {
+    size_t from = 0;
+    for (size_t k = 0; k < a->count; k++) {
+        size_t n = (size_t)size[k];
+        for (size_t i = n; s->order && !a->has_sizes && !a->flat && i < a->n; i++) {
+            int32_t item = s->order[from + i];
+            if (item >= size[k] && (size_t)item < a->n)
+                return fail(err, ONET_BAD,
+                            "%s: order[%zu][%zu] is %ld, but items[%zu][%ld] is all NaN; save the array "
+                            "`sizes` where it is an item, or put -1 into the order",
+                            a->items.file, k, i, (long)item, k, (long)item);
+        }
+        for (size_t i = 0; s->context && i < n; i++)
+            if (s->context[from + i] == NPY_NO_FLAG)
+                return fail(err, ONET_BAD,
+                            "%s: the context of set %zu: item %zu has neither 0 nor 1 (seen but not placed)",
+                            a->items.file, k, i);
+        from += a->flat ? n : a->n;
+    }
+    return ONET_OK;
+}
+
 /* start from the sizes; the rows of each array move together, over what fills sets up. */
 static void close_up(const arrays *a, onet_sets *s, const int32_t *size) {
     for (size_t k = 0; k < a->count; k++) {
@@ -172,6 +196,7 @@ static onet_status read_arrays(onet_sets **sets, arrays *a, onet_error *err) {
         if (!status) status = npy_flags(&a->context, s->context, err);
     }
     if (!status) status = find_sizes(a, s, size, err);
+    if (!status) status = check_rest(a, s, size, err);
     if (!status) close_up(a, s, size);
     free(size);
     if (!status) status = sets_check_missing(s, err);

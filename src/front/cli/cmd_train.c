@@ -114,6 +114,13 @@ static onet_status compare(const train_values *v, const onet_model *model, const
     return status;
 }
 
+/* Said at the end where no set tells what the model is worth. */
+static void note_nothing_held_out(const train_values *v, const onet_sets *valid) {
+    if (!valid && !v->folds && !v->tune)
+        printf("nothing was held out, so what the model is worth on other sets is not known; --holdout 10%% "
+               "measures it\n");
+}
+
 /* The ranker in place of the net. */
 static onet_status train_ranker(const train_values *v, const onet_sets *data, const onet_sets *valid,
                                 onet_error *err) {
@@ -132,6 +139,7 @@ static onet_status train_ranker(const train_values *v, const onet_sets *data, co
         printf("%s: a ranker of %d feature%s, penalty %s, loss %s\n", shown(name, v->options.model_path),
                data->width, data->width == 1 ? "" : "s", onet_model_record(model, "penalty"),
                onet_model_record(model, "loss"));
+    if (!status && !v->quiet) note_nothing_held_out(v, valid);
     if (!status && valid && !v->quiet) status = compare(v, model, data, valid, err);
     onet_model_free(model);
     return status;
@@ -147,6 +155,7 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
         if (v->holdout)
             printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
                    valid->count + data->count, (unsigned long long)v->options.seed);
+        note_nothing_held_out(v, valid);
         if (valid) status = compare(v, model, data, valid, err);
     }
     if (status == ONET_INTERRUPTED) {
