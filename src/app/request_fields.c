@@ -1,9 +1,9 @@
 /* Splits the JSON body of a request into its members, and reads those that are not sets: numbers, choices,
  * the model. Brackets are only counted here; whoever reads a member's value finds what is wrong inside it. */
 #include <string.h>
+#include <strings.h>
 
 #include "app/request.h"
-#include "engine/base/ascii.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -93,15 +93,15 @@ static bool listed(const char *const *list, const span *key) {
  * or, in a long word, another letter. `text` is not `next`. */
 static bool is_slip(const char *key, size_t length, const char *name) {
     size_t own = strlen(name), front = 0, back = 0;
-    while (front < length && front < own && ascii_same(key + front, name + front, 1)) front++;
+    while (front < length && front < own && !strncasecmp(key + front, name + front, 1)) front++;
     while (back < length - front && back < own - front &&
-           ascii_same(key + length - 1 - back, name + own - 1 - back, 1))
+           !strncasecmp(key + length - 1 - back, name + own - 1 - back, 1))
         back++;
     const char *a = key + front, *b = name + front;
     size_t left = length - front - back, wanted = own - front - back;
     if (left + wanted <= 1) return true;
     if (left == 1 && wanted == 1) return own > 4;
-    return left == 2 && wanted == 2 && ascii_same(a, b + 1, 1) && ascii_same(a + 1, b, 1);
+    return left == 2 && wanted == 2 && !strncasecmp(a, b + 1, 1) && !strncasecmp(a + 1, b, 1);
 }
 
 /* Refuses a key of a set that is not known and like one that says something of the order. Others are passed
