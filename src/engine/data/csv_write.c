@@ -141,6 +141,36 @@ static bool extra_value(const record *r, const member *m, int i, const char **fr
     return *p != '[' && *p != '{';
 }
 
+/* A value of JSON as it stands; from NULL: there is none. */
+typedef struct span_of_text {
+    const char *from, *to;
+} span_of_text;
+
+/* Whether the items are objects; s: at the first of them, first: for scan_more. key: room for any key. */
+static bool item_objects(const record *r, json_scan *s, bool *first, char **key) {
+    *key = NULL;
+    for (int k = 0; k < r->members; k++) {
+        const member *m = &r->member[k];
+        if (!jsonl_is(r, m, "items")) continue;
+        *s = scan_of(r->text + m->value, m->value_end - m->value);
+        s->nan = true;
+        *first = scan_take(s, '[');
+        if (*first && scan_next(s) == '{') *key = malloc(m->value_end - m->value + 1);
+        return *first && scan_next(s) == '{';
+    }
+    return false;
+}
+
+/* The next key of an object, and its value; false: there is none left. */
+static bool next_key(json_scan *s, bool *first, char *key, size_t *length, span_of_text *value) {
+    if (!scan_more(s, '}', first)) return false;
+    scan_key(s, key, length);
+    value->from = s->at;
+    scan_skip(s, 0);
+    value->to = s->at;
+    return true;
+}
+
 /* A text in quotes where it looks like a number: that tells it from a feature. */
 static void write_text(output *out, char separator, const char *text, size_t length) {
     double value;
@@ -180,9 +210,15 @@ typedef struct csv_converter {
     /* Since the first record: */
     bool started, ranked, context; /* columns of ranks, of context */
     int width;
-    names extra; /* keys of JSON Lines that are passed through */
+    names extra;         /* keys of JSON Lines that are passed through */
+    names item_extra;    /* those of items that are objects */
+    span_of_text *value; /* [item_extra]: of the item under way */
     names sets;
 } csv_converter;
+
+static bool is_text(const char *text, size_t length, const char *name) {
+    return strlen(name) == length && !memcmp(text, name, length);
+}
 
 static bool is_own(const csv_converter *m, const record *r, const member *key, int width) {
     static const char *const own[] = {"items", "order", "logprob", "steps",  "top",  "step_logprob",
@@ -215,6 +251,64 @@ static onet_status check_names(const csv_converter *m, const record *r, onet_err
     return ONET_OK;
 }
 
+/* A key of an item that is not a feature becomes a column, unless it holds more than a text. */
+static onet_status note_item_key(csv_converter *m, const record *r, const char *key, size_t length,
+                                 onet_error *err) {
+    const char *const taken[] = {m->set_column, m->rank_column, "context", "logprob"};
+    char name[16];
+    size_t number;
+    int shown = length > 100 ? 100 : (int)length;
+    for (int j = 0; j < r->width; j++)
+        if (is_text(key, length, feature_name(r, j, name))) return ONET_OK;
+    for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+        if (is_text(key, length, taken[k]))
+            return fail(err, ONET_BAD,
+                        "the key `%.*s` of an item has the name of a column that CSV has for itself; rename "
+                        "it, or use jsonl",
+                        shown, key);
+    for (size_t k = 0; k < m->extra.count; k++) {
+        const char *of_set = m->extra.text + m->extra.at[k];
+        if (m->extra.at[k + 1] - m->extra.at[k] == length && !memcmp(of_set, key, length))
+            return fail(err, ONET_BAD,
+                        "the key `%.*s` is one of the set and one of its items; CSV has one column for both",
+                        shown, key);
+    }
+    return names_add(&m->item_extra, key, length, &number) ? ONET_OK : fail_memory(err, "a header");
+}
+
+/* The keys of the items of the first set. */
+static onet_status note_item_keys(csv_converter *m, const record *r, onet_error *err) {
+    json_scan s;
+    bool first;
+    char *key;
+    onet_status status = ONET_OK;
+    if (!item_objects(r, &s, &first, &key)) return ONET_OK;
+    if (!key) return fail_memory(err, "a header");
+    while (!status && scan_more(&s, ']', &first)) {
+        span_of_text value;
+        size_t length = 0;
+        for (bool of_object = scan_take(&s, '{'); !status && next_key(&s, &of_object, key, &length, &value);)
+            if (*value.from != '[' && *value.from != '{') status = note_item_key(m, r, key, length, err);
+    }
+    free(key);
+    if (!status && m->item_extra.count && !(m->value = calloc(m->item_extra.count, sizeof *m->value)))
+        status = fail_memory(err, "a header");
+    return status;
+}
+
+/* The values of the item that s comes to, under the keys that are columns. */
+static void take_item_values(csv_converter *m, json_scan *s, bool *first, char *key) {
+    span_of_text value;
+    size_t length = 0;
+    memset(m->value, 0, m->item_extra.count * sizeof *m->value);
+    if (!scan_more(s, ']', first)) return;
+    for (bool of_object = scan_take(s, '{'); next_key(s, &of_object, key, &length, &value);)
+        for (size_t k = 0; k < m->item_extra.count; k++)
+            if (m->item_extra.at[k + 1] - m->item_extra.at[k] == length &&
+                !memcmp(m->item_extra.text + m->item_extra.at[k], key, length))
+                m->value[k] = value;
+}
+
 static onet_status start(output *out, csv_converter *m, const record *r, bool ranked, onet_error *err) {
     onet_status named = check_names(m, r, err);
     if (named) return named;
@@ -237,6 +331,13 @@ static onet_status start(output *out, csv_converter *m, const record *r, bool ra
         if (!names_add(&m->extra, r->keys + key->name, length, &number)) return fail_memory(err, "a header");
         output_write(out, &m->separator, 1);
         output_csv_field(out, m->separator, r->keys + key->name, length);
+    }
+    onet_status status = note_item_keys(m, r, err);
+    if (status) return status;
+    for (size_t k = 0; k < m->item_extra.count; k++) {
+        output_write(out, &m->separator, 1);
+        output_csv_field(out, m->separator, m->item_extra.text + m->item_extra.at[k],
+                         m->item_extra.at[k + 1] - m->item_extra.at[k]);
     }
     if (ranked) {
         output_write(out, &m->separator, 1);
@@ -302,6 +403,12 @@ static onet_status make_row(output *out, const csv_converter *m, const record *r
         output_write(out, &m->separator, 1);
         if (key && extra_value(r, key, i, &from, &to)) status = write_extra(out, m->separator, from, to, err);
     }
+    for (size_t k = 0; k < m->item_extra.count && !status; k++) {
+        const span_of_text *value = &m->value[k];
+        output_write(out, &m->separator, 1);
+        if (value->from && *value->from != '[' && *value->from != '{')
+            status = write_extra(out, m->separator, value->from, value->to, err);
+    }
     if (m->ranked) output_write(out, &m->separator, 1);
     if (m->ranked && rank >= 0) output_printf(out, "%d", rank);
     if (m->context) output_printf(out, "%c%d", m->separator, r->context && r->context[i]);
@@ -330,13 +437,25 @@ static onet_status csv_convert(output *out, csv_converter *m, const record *r, c
     if (!status) status = name_set(m, r, &name, err);
     int placed = record_placed(r);
     for (int t = 0; t < r->n && !status; t++) rank[order ? order[t] : t] = order && t < placed ? t : -1;
-    for (int i = 0; i < r->n && !status; i++) status = make_row(out, m, r, name, i, rank[i], logprob, err);
+    json_scan items;
+    bool first = false;
+    char *key = NULL;
+    bool objects = !status && m->item_extra.count && item_objects(r, &items, &first, &key);
+    if (objects && !key) status = fail_memory(err, "a set's items");
+    for (int i = 0; i < r->n && !status; i++) {
+        if (objects) take_item_values(m, &items, &first, key);
+        status = make_row(out, m, r, name, i, rank[i], logprob, err);
+    }
+    if (m->value) memset(m->value, 0, m->item_extra.count * sizeof *m->value);
+    free(key);
     free(rank);
     return status;
 }
 
 static void csv_converter_free(csv_converter *m) {
     names_free(&m->extra);
+    names_free(&m->item_extra);
+    free(m->value);
     names_free(&m->sets);
 }
 
