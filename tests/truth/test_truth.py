@@ -99,7 +99,15 @@ def datas():
     yield "context", seen
     lacks = data_of(sizes, lambda s, i, j: r.choice([math.nan, 1.0, 2.5]) if j == 1 and i else r.uniform(-1, 1), 3, names=["a", "b", "c"])
     yield "missing", lacks
-    yield "constraints", data_of([3, 4, 5] * 4, lambda s, i, j: r.uniform(-1, 1), more=[[{"first": 1}, {"before": [[0, 2], [3, 1]], "last": 2}, {"prefix": [4, 2], "next": [[0, 1]]}][s % 3] for s in range(12)])
+    rules = [[{"first": 1}, {"before": [[0, 2], [3, 1]], "last": 2}, {"prefix": [4, 2], "next": [[0, 1]]}][s % 3] for s in range(12)]
+    yield "constraints", data_of([3, 4, 5] * 4, lambda s, i, j: r.uniform(-1, 1), more=rules)
+    # Missing anywhere, in the first item too, and in all features of an item: of whole numbers, beside context, beside constraints.
+    # The first set has each feature once: that of JSON objects says which keys are features.
+    some = lambda values: lambda s, i, j: math.nan if ((s + i) % 5 == 0 or r.random() < 0.2) and (s, i) != (0, 1) else r.choice(values) + r.randrange(5)
+    gaps = data_of(sizes, some([-5, 2**24 + 1, 1000]), 3, names=["a", "b", "c"], context=context)
+    gaps.orders = [sorted_by(one, 1, context[s]) for s, one in enumerate(gaps.items)]
+    yield "missing anywhere", gaps
+    yield "missing, constraints", data_of([3, 4, 5] * 4, some([0.25, 1e-3]), more=rules)
 
 
 # ---- Formats ---------------------------------------------------------------------------------------------
@@ -138,15 +146,18 @@ def named(data):
     return data.names or [f"x{j + 1}" for j in range(data.width)]
 
 
-def json_objects(data, turn=0):
+def turned(data, turn):
     keys = list(enumerate(named(data)))
-    keys = keys[turn:] + keys[:turn]
+    return keys[turn:] + keys[:turn]
+
+
+def json_objects(data, turn=0):
+    keys = turned(data, turn)
     return "".join(json_set(data, s, keys) + "\n" for s in range(len(data.items))).encode()
 
 
 def csv(data, separator=",", turn=0):
-    keys = list(enumerate(named(data)))
-    keys = keys[turn:] + keys[:turn]
+    keys = turned(data, turn)
     quote = lambda text: '"' + text.replace('"', '""') + '"' if separator in text or '"' in text else text
     head = ["set"] + [quote(name) for _, name in keys] + (["rank"] if data.orders else ["context"])
     rows = [separator.join(head)]
@@ -281,7 +292,16 @@ def each_format():
             expect_read(data.without_order(), back, f"{what} as {name} without an order")
 
 
+def holds_values(sets, data):
+    """Whether Sets has the values of the data: in float64, or in float32 where that is enough."""
+    got, meant = np.concatenate(list(sets)), np.concatenate(data.items)
+    return bits(got) == bits(meant if got.dtype == np.float64 else meant.astype(np.float32))
+
+
 def pipes_and_compression():
+    """Compressed, and through a pipe, where the first bytes tell the format."""
+    import ordernet
+
     for (what, data), (name, make) in itertools.product(datas(), FORMATS.items()):
         if not holds(name, data):
             continue
@@ -290,7 +310,11 @@ def pipes_and_compression():
         for ending, bytes_of in (("", content), (".gz", gzip.compress(content)), (".xz", lzma.compress(content))):
             if ending:  # each_format reads the others
                 expect_read(data, run("convert", "--to", "jsonl", *reading(name, data), write(name + ending, bytes_of), "-"), f"{what}: {name}{ending}")
-            text = run("convert", "--to", "jsonl", "--format", kind, *reading(name, data), "-", "-", stdin=bytes_of)
+                sets = ordernet.Sets.read(path(name + ending), width=data.width if name == "pointer.txt" else 0, missing="mean" if lacks(data) else "error")
+                assert lacks(data) or holds_values(sets, data), f"{what}: {name}{ending} in Python"
+            # A header in which a name has a blank may be a sentence.
+            told = [] if name != "table.tsv" or what != "names" else ["--format", kind]
+            text = run("convert", "--to", "jsonl", *told, *reading(name, data), "-", "-", stdin=bytes_of)
             expect_read(data, text, f"{what}: {name}{ending} through a pipe")
 
 
@@ -316,14 +340,13 @@ def numpy_types():
                     content = npz(data, dtype, fortran, filled, whole)
                     sets = ordernet.Sets.read(write("typed.npz", content))
                     what = f"{dtype}, {'Fortran' if fortran else 'C'}, {'filled' if filled else 'flat'}, {whole}"
-                    meant = np.concatenate(data.items).astype(np.float32)
-                    assert bits(np.concatenate(list(sets))) == bits(meant), what
+                    assert holds_values(sets, data), what
                     assert [list(map(int, one)) for one in sets.orders] == data.orders, what
                 typed = [one.astype(dtype, order="F" if fortran else "C") for one in data.items]
                 orders = [np.array(one, whole) for one in data.orders]
                 for how, given in {"arrays": typed, "masked arrays": [np.ma.array(one) for one in typed], "sets": ordernet.Sets(typed, orders)}.items():
                     sets = given if how == "sets" else ordernet.Sets(given, orders)
-                    assert bits(np.concatenate(list(sets))) == bits(meant), f"{dtype} in Python: {how}"
+                    assert holds_values(sets, data), f"{dtype} in Python: {how}"
                     assert [list(map(int, one)) for one in sets.orders] == data.orders, f"{dtype} in Python: {how}"
     for dtype in ("c8", "S3", "U3", "M8[s]", "g", "O"):
         np.savez(path("odd.npz"), items=np.ones((1, 2, 2)).astype(dtype))
@@ -335,6 +358,23 @@ def numpy_types():
     assert "order[0] is -1" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
     np.savez(path("odd.npz"), items=np.ones((1, 2, 1)), order=np.array([[2**40, 0]]))
     assert "order[0][0] is 1099511627776" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
+    for odd in (2, 0.5, -1, math.nan):
+        np.savez(path("odd.npz"), items=np.ones((1, 3, 1)), context=np.array([[0, 1, odd]]))
+        assert "item 2 has neither 0 nor 1" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3), odd
+    # A row of NaN at the end is no item, unless sizes say so: an order that names it would be cut.
+    items = np.array([[[1.0], [2.0], [math.nan]]])
+    np.savez(path("odd.npz"), items=items, order=np.array([[1, 0, 2]]))
+    assert "order[0][2] is 2, but items[0][2] is all NaN; save the array `sizes`" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
+    np.savez(path("odd.npz"), items=items, order=np.array([[1, 0, -1]]), context=np.array([[0, 0, 7]]))
+    assert json.loads(run("convert", "--to", "jsonl", path("odd.npz"), "-")) == {"items": [[1], [2]], "order": [1, 0]}
+    np.savez(path("odd.npz"), items=items, order=np.array([[1, 0, 2]]), sizes=[3])
+    assert json.loads(run("convert", "--to", "jsonl", path("odd.npz"), "-")) == {"items": [[1], [2], [None]], "order": [1, 0, 2]}
+    for dtype in ("<f4", ">f8", "<i2"):
+        single = data_of([4] * 5, lambda s, i, j: float(r.randrange(-99, 99)))
+        np.save(path("single.npy"), np.stack(single.items).astype(dtype))
+        expect_read(single.without_order(), run("convert", "--to", "jsonl", path("single.npy"), "-"), f"{dtype}.npy")
+        expect_read(single.without_order(), run("convert", "--to", "jsonl", "-", "-", stdin=open(path("single.npy"), "rb").read()), f"{dtype}.npy, piped")
+        assert holds_values(ordernet.Sets.read(path("single.npy")), single), f"{dtype}.npy in Python"
 
 
 # ---- Models ----------------------------------------------------------------------------------------------
@@ -369,7 +409,9 @@ def fitted(model, sets, orders=None):
 
 
 def one_model():
-    """The same values give the same weights, from every format and from Python."""
+    """The same values give the same weights, from every format, from Python and from C."""
+    import ctypes
+
     import ordernet
 
     for what, data in datas():
@@ -389,6 +431,13 @@ def one_model():
             found[f"Python, {front}"] = facts_of(fitted(model, sets()))
         if not any(data.context) and not lacks(data):
             found["Python, arrays"] = facts_of(fitted(model, data.items, data.orders))
+            c, sets = c_sets(data)
+            handle, err, options = ctypes.c_void_p(), ordernet._library.Error(), model._options()[0]
+            assert not c.onet_train(ctypes.byref(handle), sets, None, ctypes.byref(options), ctypes.byref(err)), err.text
+            assert not c.onet_model_save(handle, path("c.safetensors").encode(), ctypes.byref(err)), err.text
+            found["C"] = facts_of(path("c.safetensors"))
+            c.onet_model_free(handle)
+            c.onet_sets_free(sets)
         same(found, what)
 
 
@@ -459,15 +508,53 @@ def names_in_another_order():
         assert said[0] == said[1], f"--valid {name}: {said}"
         tuned = [(run("train", "--data", one, "--from", model, "--model", path("tuned.safetensors"), "--force", "--epochs", 1, "--kernels", "plain", "--quiet"), facts_of(path("tuned.safetensors")))[1] for one in (file, path("names.csv"))]
         assert tuned[0] == tuned[1], f"--from with {name}"
-        features = ",".join(data.names[:2])
-        chosen = train(file, "--features", features, model="chosen.safetensors") if "," not in features else None
-        assert chosen is None or chosen == train(path("names.csv"), "--features", features, model="chosen.safetensors"), f"--features with {name}"
+        features = ",".join(data.names[1::-1])
+        chosen = [train(one, "--features", features, model="chosen.safetensors") for one in (file, path("names.csv"))]
+        assert chosen[0] == chosen[1] != reference, f"--features with {name}"
+        sets = ordernet.Sets.read(file, features=data.names[1::-1])
+        assert sets.features == data.names[1::-1] and np.array_equal(np.float32(sets[3]), np.float32(data.items[3][:, 1::-1])), f"features= with {name}"
     assert reference == train(write("again.safetensors", safetensors(data)))
     fewer = Data([one[:, :2] for one in data.items], data.orders, names=data.names[:2])
     for name, content in {"fewer.csv": csv(fewer), "fewer.jsonl": json_objects(fewer), "fewer.safetensors": safetensors(fewer)}.items():
         assert data.names[2] in run("order", "--model", model, write(name, content), status=3), name
     for name in ("arrays.jsonl", "numpy.npz"):
         assert "no names to choose by" in run("train", "--features", "a,b", "--data", write(name, FORMATS[name](data)), "--model", path("no.safetensors"), status=3), name
+
+
+def c_sets(data):
+    """The library, and sets that its own function made of doubles."""
+    import ctypes
+
+    from ordernet import _library
+
+    c = _library.lib
+    for function, kinds in {"onet_sets_new": [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p], "onet_sets_append_doubles": [ctypes.c_void_p, ctypes.c_int, ctypes.c_int] + [ctypes.c_void_p] * 3}.items():
+        getattr(c, function).argtypes = kinds
+    sets = ctypes.POINTER(_library.SetsStruct)()
+    assert not c.onet_sets_new(ctypes.byref(sets), data.width, None)
+    for s, one in enumerate(data.items):
+        values, order = np.ascontiguousarray(one), None if data.orders is None else np.array(data.orders[s], np.int32)
+        assert not c.onet_sets_append_doubles(sets, len(one), data.width, values.ctypes.data, None if order is None else order.ctypes.data, None)
+    return c, sets
+
+
+def from_c(data, model):
+    """Orders and log-probabilities by onet_orderer_run."""
+    import ctypes
+
+    from ordernet import _engine, _library
+
+    c, sets = c_sets(data.without_order())
+    handle, orderer, err = ctypes.c_void_p(), ctypes.c_void_p(), _library.Error()
+    options = _library.OrderOptions(size=ctypes.sizeof(_library.OrderOptions))
+    assert not c.onet_model_load(ctypes.byref(handle), model.encode(), ctypes.byref(err)), err.text
+    assert not c.onet_orderer_new(ctypes.byref(orderer), handle, ctypes.byref(options), ctypes.byref(err)), err.text
+    raw, found = np.zeros(len(data.items), _engine.ANSWER), [(np.zeros(len(one), np.int32), np.zeros(1)) for one in data.items]
+    raw["order"], raw["logprob"] = [order.ctypes.data for order, _ in found], [p.ctypes.data for _, p in found]
+    assert not c.onet_orderer_run(orderer, sets, raw.ctypes.data, ctypes.byref(err)), err.text
+    for free, one in ((c.onet_orderer_free, orderer), (c.onet_model_free, handle), (c.onet_sets_free, sets)):
+        free(one)
+    return [(order.tolist(), float(f"{p[0]:.9g}") + 0.0) for order, p in found]
 
 
 def answers():
@@ -492,6 +579,11 @@ def answers():
                 status, said = server.post("/v1/order", f'{{"model": "m", "sets": [{sets}]}}'.encode())
                 assert status == 200, said
                 found[f"HTTP, {name}"] = [([int(i) for i in one["order"]], one["logprob"]) for one in said["answers"]]
+            if data.names:  # the model has none: as the first set has them. The others by name
+                sets = [json_set(data.without_order(), s, turned(data, s % data.width)) for s in range(len(data.items))]
+                status, said = server.post("/v1/order", f'{{"model": "m", "sets": [{", ".join(sets)}]}}'.encode())
+                assert status == 200, said
+                found["HTTP, turned names"] = [([int(i) for i in one["order"]], one["logprob"]) for one in said["answers"]]
         finally:
             server.stop()
         same(found, what)
@@ -505,6 +597,12 @@ def answers():
             continue
         meant = [order for order, _ in found["arrays.jsonl"]]
         python = ordernet.load(model)
+        if not lacks(data):
+            assert from_c(data, model) == [(order, float(p)) for order, p in found["arrays.jsonl"]], f"{what}: onet_orderer_run"
+            own = ordernet.Sets.read(path("answers.jsonl"))  # what Sets gives is what it holds
+            assert [list(map(int, python.order(one))) for one in own] == [list(map(int, python.order(own[s]))) for s in range(len(own))] == meant, f"{what}: order(sets[i])"
+            scores = [python.score(own), python.score(list(own), own.orders), np.mean([np.array_equal(python.order(x), y) for x, y in zip(own, own.orders)])]
+            assert scores[0] == scores[1] == scores[2], f"{what}: score and order: {scores}"
         assert [list(map(int, one)) for one in python.predict(data.items)] == meant, f"{what}: Python"
         masked = [np.ma.masked_array(np.nan_to_num(one, nan=7), np.isnan(one)) for one in data.items]
         assert [list(map(int, one)) for one in python.predict(masked)] == meant, f"{what}: masked arrays"
@@ -535,6 +633,18 @@ def tours():
     finally:
         server.stop()
     assert status == 200 and abs(float(said["answers"][0]["length"]) - 0.8) < 1e-6 and said["answers"][0]["optimal"] is True, said
+    cities = Data([np.random.default_rng(s).random((7, 2)) for s in range(4)], names=["x", "y"])
+    meant = run("tsp", "solve", write("cities.jsonl", jsonl(cities))).decode().splitlines()[1::2]
+    server = Server("--model", f"m={os.path.join(ROOT, 'tests/cli/sort.safetensors')}")
+    try:
+        for keys in ([(0, "x"), (1, "y")], [(1, "y"), (0, "x")], [(1, "Y"), (0, "id"), (0, "X")], [(1, "lat"), (0, "lon")]):
+            sets = [json_set(cities, s, keys) for s in range(4)]
+            assert run("tsp", "solve", write("keys.jsonl", "\n".join(sets).encode())).decode().splitlines()[1::2] == meant, keys
+            status, said = server.post("/v1/tour", f'{{"sets": [{", ".join(sets)}]}}'.encode())
+            assert status == 200 and [" ".join(one["tour"]) for one in said["answers"]] == meant, f"{keys}: {said}"
+            assert ("note" in said) == (keys[0][1] == "lat"), said
+    finally:
+        server.stop()
     tour = ordernet.exact_tour(square.items[0])
     assert abs(ordernet.tour_length(square.items[0], tour) - 0.8) < 1e-6, tour
 
@@ -547,13 +657,35 @@ def frames():
         raise Skip("no pandas here (make setup-python)") from None
     import ordernet
 
-    data = dict(datas())["names"]
-    file = write("frame.csv", csv(data))
-    frame = pandas.read_csv(file)
-    model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
-    model.fit(ordernet.Sets.from_frame(frame, set="set", rank="rank"))
-    model.save(path("frame.safetensors"))
-    same({"CSV": train(file), "frame": facts_of(path("frame.safetensors"))}, "a data frame")
+    for what, data in datas():
+        file, how = write("frame.csv", csv(data)), "indicator" if lacks(data) else "error"
+        columns = {"set": np.repeat([f"s{s}" for s in range(len(data.items))], [len(one) for one in data.items])}
+        columns.update((name, np.concatenate(data.items)[:, j]) for j, name in enumerate(named(data)))
+        columns["rank"] = np.concatenate([np.argsort(order) for order in data.orders])
+        frame = pandas.DataFrame(columns)
+        if any(data.context):  # a frame has no place for them
+            frame["rank"] = frame["rank"].where(~np.concatenate([[i in data.context[s] for i in range(len(one))] for s, one in enumerate(data.items)]))
+            try:
+                ordernet.Sets.from_frame(frame, set="set", rank="rank", missing=how)
+                raise AssertionError(f"{what}: from_frame took context items")
+            except ordernet.DataError as error:
+                assert "no number as its rank" in str(error), error
+            continue
+        fit = lambda sets, orders=None: facts_of(fitted(ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", missing=how, **NET), sets, orders))
+        turn = ["rank", *named(data)[::-1], "set"]
+        objects = frame[turn].astype(object)
+        found = {"CSV": train(file, *(["--missing", how] if lacks(data) else []), model="frame.safetensors")}
+        found["frame"] = fit(ordernet.Sets.from_frame(frame, set="set", rank="rank", missing=how))
+        found["objects"] = fit(ordernet.Sets.from_frame(objects, set="set", rank="rank", features=named(data), missing=how))
+        each = [one[named(data)] for _, one in frame.groupby("set", sort=False)]
+        found["list of frames"] = fit([one if s % 2 == 0 else one[named(data)[::-1]] for s, one in enumerate(each)], data.orders)
+        same(found, f"{what}: data frames")
+        model = ordernet.load(path("frame.safetensors"))
+        answers = model.predict(ordernet.Sets.read(file, model=model))
+        place = np.concatenate([np.argsort(one) for one in answers])
+        for given in (frame, frame[turn], frame[turn].assign(set=frame["set"] + " ")):
+            assert model.predict_frame(given)["rank"].tolist() == place.tolist(), f"{what}: predict_frame"
+        assert all(np.array_equal(a, b) for a, b in zip(model.predict([one[named(data)[::-1]] for one in each]), answers)), f"{what}: list of frames"
 
 
 def in_browser(model, files):
@@ -573,6 +705,7 @@ def browser():
         meant = answers_of(run("order", "--model", path("browser.safetensors"), path("browser.jsonl")))
         learnt = {}
         for file, one in in_browser(path("browser.safetensors"), files).items():
+            assert "refused" not in one, f"{what}: {file}: {one}"
             assert not lacks(data) or "missing value" in one["learnt"], one["learnt"]  # the page cannot replace missing values
             if not lacks(data):
                 learnt[file] = facts_of(base64.b64decode(one["learnt"]))
@@ -602,7 +735,10 @@ def too_many_digits():
             "a.tsv": f"set\tx\tt\trank\na\t1\t2\t0\na\t3\t{whole}\t1\n",
             "a.txt": f"1 2 3 {whole} output 1 2\n",
         }
+        for k, spelt in enumerate((f"{whole}.0", f"{whole}e0", f"{whole}00.0E-2")):  # as whole as the others
+            texts[f"c{k}.jsonl"], texts[f"c{k}.csv"] = texts["a.jsonl"].replace(str(whole), spelt), texts["a.csv"].replace(str(whole), spelt)
         where = {"a.jsonl": "`items`[1][1]", "b.jsonl": "`items`[1], `t`", "a.json": "`items`[1][1]", "a.csv": ":3: column `t`", "a.tsv": ":3: column `t`", "a.txt": "`items`[3]", "a.npz": "items[0][1][1]"}
+        where.update((name, where["a." + name.split(".")[1]]) for name in texts if name[0] == "c")
         files = [write(name, text.encode()) for name, text in texts.items()]
         array = np.array([[[1, 2], [3, whole]]], np.uint64 if whole >= 2**63 else np.int64)
         np.savez(path("a.npz"), items=array)

@@ -274,6 +274,18 @@ static onet_status next_set(reader *in, record *r, int *end, onet_error *err) {
     return next_of_sets(in, r, end, err);
 }
 
+/* The names of the first set are those of the others, unless a model has some: their keys may stand in any
+ * order. What a model without names says of missing values stays. */
+static onet_status keep_names(reader *in, const record *r, onet_error *err) {
+    const onet_columns *given = in->options.columns;
+    if (given && (given->name || given->width != r->width)) return ONET_OK;
+    onet_status status = onet_columns_copy(&in->columns, r->own_columns, err);
+    if (!status && given && given->fill)
+        status = columns_take_missing(in->columns, given->missing, given->fill, given->flag, err);
+    if (!status) in->options.columns = in->columns;
+    return status;
+}
+
 onet_status onet_reader_next(onet_reader *in, onet_record *r, int *end, onet_error *err) {
     NEED(end, "end");
     *end = 0;
@@ -288,10 +300,7 @@ onet_status onet_reader_next(onet_reader *in, onet_record *r, int *end, onet_err
     if (*end && !in->given && !in->refused)
         return fail(err, ONET_BAD, "%s: the file has no sets; expected at least one", input_name(in->in));
     if (*end) return ONET_OK;
-    if (!in->given && r->own_columns && r->columns == r->own_columns && !in->options.columns) {
-        if ((status = onet_columns_copy(&in->columns, r->own_columns, err))) return status;
-        in->options.columns = in->columns;
-    }
-    in->given++;
-    return ONET_OK;
+    if (!in->given && r->own_columns && r->columns == r->own_columns) status = keep_names(in, r, err);
+    in->given += !status;
+    return status;
 }
