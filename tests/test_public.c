@@ -206,6 +206,45 @@ static int stop_later(void *context) {
     return __atomic_sub_fetch(left, 1, __ATOMIC_RELAXED) <= 0;
 }
 
+typedef struct far {
+    int calls;
+    size_t done, steps;
+    int fell;
+} far;
+
+static void see_how_far(void *context, size_t done, size_t steps) {
+    far *f = context;
+    f->fell |= done < f->done || done > steps;
+    *f = (far){f->calls + 1, done, steps, f->fell};
+}
+
+static void large_sets_show_how_far_they_are(void **state) {
+    (void)state;
+    enum { SMALL = 300, LARGE = 1200 };
+    onet_model *model = small_model();
+    static float items[LARGE];
+    static int32_t order[LARGE];
+    for (int i = 0; i < LARGE; i++) items[i] = (float)((i * 37) % LARGE) / 100;
+    for (int large = 0; large < 2; large++) {
+        far seen = {0};
+        onet_sets *sets;
+        onet_orderer *orderer;
+        onet_order_options o = {
+            .size = sizeof o, .threads = 1, .device = "cpu", .progress = see_how_far, .context = &seen};
+        onet_answer answer = {.order = order};
+        assert_int_equal(onet_sets_new(&sets, 1, &err), ONET_OK);
+        assert_int_equal(onet_sets_append(sets, large ? LARGE : SMALL, 1, items, NULL, &err), ONET_OK);
+        assert_int_equal(onet_orderer_new(&orderer, model, &o, &err), ONET_OK);
+        assert_int_equal(onet_orderer_run(orderer, sets, &answer, &err), ONET_OK);
+        assert_int_equal(seen.calls > 0, large);
+        assert_int_equal(seen.steps, large ? LARGE : 0);
+        assert_false(seen.fell);
+        onet_orderer_free(orderer);
+        onet_sets_free(sets);
+    }
+    onet_model_free(model);
+}
+
 static void ordering_stops(void **state) {
     (void)state;
     enum { SMALL = 300, LARGE = 500 };
@@ -257,10 +296,15 @@ static void alone_in_the_world(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_of_models),       cmocka_unit_test(names_files),
-        cmocka_unit_test(reads_a_callers_bytes), cmocka_unit_test(measures_speed),
-        cmocka_unit_test(alone_in_the_world),    cmocka_unit_test(models_as_bytes),
-        cmocka_unit_test(checks_a_callers_sets), cmocka_unit_test(ordering_stops),
+        cmocka_unit_test(tells_of_models),
+        cmocka_unit_test(names_files),
+        cmocka_unit_test(reads_a_callers_bytes),
+        cmocka_unit_test(measures_speed),
+        cmocka_unit_test(alone_in_the_world),
+        cmocka_unit_test(models_as_bytes),
+        cmocka_unit_test(checks_a_callers_sets),
+        cmocka_unit_test(ordering_stops),
+        cmocka_unit_test(large_sets_show_how_far_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -321,6 +321,7 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/unscramble", {"words": "a", "case": "upper"}, 400, "sentence, keep"),
             ("POST", "/v1/unscramble", {"words": "a", "model": "sort"}, 400, "its items are numbers"),
             ("POST", "/v1/unscramble", {"words": "a " * 1001}, 400, "1000 words at most"),
+            ("POST", "/v1/order", {"model": "sort", "items": [[1], [2]], "pairs": [[0, 1], [2, 0]]}, 400, "request:1: two items have 1 relation"),
             ("POST", "/v1/tour", {"items": [[1], [2]]}, 400, "not points x, y"),
             ("POST", "/v1/tour", {"sets": [{"items": [[1, 2], [3, 4]], "first": 1}]}, 400, "request:1: unknown key `first`"),
             ("POST", "/v1/order", {"model": "sort", "sets": [{"items": [[1]], "id": 7, "text": "a", "list": 2}, {"items": [[1], [2]], "frist": 1}]}, 400, "request:2: unknown key `frist`; did you mean `first`?"),
