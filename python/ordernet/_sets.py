@@ -139,7 +139,7 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
         for column in part.columns:  # whole numbers beside others that are not would be rounded
             if part[column].dtype.kind in "iu" and whole[column].dtype.kind == "f":
                 _double(part[column].to_numpy(), f"column {column!r}")
-    made = [made for c, column, known in zip(chosen, columns, classes) for made in _features_of(whole, c if known else column, known)]
+    made = [one for c, column, known in zip(chosen, columns, classes) for one in _features_of(whole, c if known else column, known)]
     names = None if chosen == list(range(len(chosen))) else [str(name) for name, _ in made]
     items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
     return items, np.fromiter((len(one) for one in each), np.intp, len(each)), names
@@ -811,6 +811,9 @@ class _Frame:
             raise DataError(f"row {row} of the frame (from 0) has no value in column {set!r}, which says its set")
         if getattr(values.dtype, "kind", "O") in "OUS":  # as in CSV, white space around a name is ignored
             values = values.astype(object).map(lambda name: str(name).strip(" \t"))
+            if (values == "").any():
+                row = int(np.flatnonzero(values.to_numpy() == "")[0])
+                raise DataError(f"row {row} of the frame (from 0) has an empty text in column {set!r}, which says its set")
         code = values.groupby(values, sort=False, observed=True).ngroup().to_numpy()
         self.rows = np.argsort(code, kind="stable")
         self.sizes = np.bincount(code)

@@ -500,6 +500,8 @@ def test_frames_are_as_their_csv(tmp_path):
         Sets.from_frame(frame.assign(x=[*frame["x"][:3], "n/m", *frame["x"][4:]]), "set", "rank")
     with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double rounds"):
         Sets.from_frame(frame.assign(x=[Decimal(2**53 + 1)] * 80), "set", "rank")
+    with pytest.raises(DataError, match="row 0 of the frame .from 0. has an empty text in column 'set'"):
+        Sets.from_frame(frame.assign(set=" "), "set", "rank")
     with pytest.raises(DataError, match="the frame has a column 'rank'.* give rank='rank'"):
         Sets.from_frame(frame, "set")
 
