@@ -21,7 +21,7 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* 128 bits that sets of the same items have in common, in whatever order the items stand. */
+/* 128 bits that sets of the same items and relations have in common, in whatever order the items stand. */
 typedef struct set_key {
     uint64_t low, high, n;
 } set_key;
@@ -33,9 +33,10 @@ static uint64_t hash_number(uint64_t hash, double x) {
     return mixed(hash ^ bits);
 }
 
+/* Item i, counted over all sets, without its relations. */
 static uint64_t hash_item(const onet_sets *sets, size_t i) {
-    uint64_t hash = sets->context && sets->context[i] ? 2 : 1;
     size_t width = (size_t)sets->width;
+    uint64_t hash = sets->context && sets->context[i] ? 2 : 1;
     if (sets->word) return mixed(hash ^ (uint64_t)(uint32_t)sets->word[i] << 2);
     for (size_t j = 0; j < width; j++)
         hash = hash_number(hash + j,
@@ -43,27 +44,30 @@ static uint64_t hash_item(const onet_sets *sets, size_t i) {
     return hash;
 }
 
-/* Of an item's relations to the others, and theirs to it, in whatever order they stand. */
-static uint64_t hash_relations(const onet_sets *sets, size_t s, size_t i) {
-    size_t first = sets->start[s], n = sets_size(sets, s), width = (size_t)sets_relations(sets);
+/* The sum over the other items of set s, each with its relations from and to item i of that set; item [n]. A
+ * sum does not depend on the order of the items. */
+static uint64_t hash_relations(const onet_sets *sets, size_t s, size_t i, const uint64_t *item) {
+    size_t n = sets_size(sets, s), R = (size_t)sets->pairs->width;
+    const float *e = sets_pairs(sets, sets->start[s]); /* [n, n, R] */
     uint64_t sum = 0;
-    for (size_t k = 0; k < n && width; k++) {
-        if (first + k == i) continue;
-        uint64_t hash = hash_item(sets, first + k);
-        for (size_t j = 0; j < width; j++) {
-            hash = hash_number(hash + j, (double)sets_pairs(sets, i)[k * width + j]);
-            hash = hash_number(hash, (double)sets_pairs(sets, first + k)[(i - first) * width + j]);
+    for (size_t j = 0; j < n; j++) {
+        uint64_t hash = item[j];
+        for (size_t r = 0; r < R && j != i; r++) {
+            hash = hash_number(hash + r, (double)e[(i * n + j) * R + r]);
+            hash = hash_number(hash, (double)e[(j * n + i) * R + r]);
         }
-        sum += hash;
+        if (j != i) sum += hash;
     }
     return sum;
 }
 
-static set_key key_of(const onet_sets *sets, size_t s) {
+/* item: memory for the hash of each item of set s. */
+static set_key key_of(const onet_sets *sets, size_t s, uint64_t *item) {
     set_key key = {.n = sets_size(sets, s)};
-    for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++) {
-        uint64_t hash = hash_item(sets, i);
-        if (sets->pairs) hash = mixed(hash ^ hash_relations(sets, s, i));
+    for (size_t i = 0; i < key.n; i++) item[i] = hash_item(sets, sets->start[s] + i);
+    for (size_t i = 0; i < key.n; i++) {
+        uint64_t hash = item[i];
+        if (sets->pairs) hash = mixed(hash ^ mixed(hash_relations(sets, s, i, item)));
         key.low += hash;
         key.high += mixed(hash + UINT64_C(0x9e3779b97f4a7c15));
     }
@@ -104,10 +108,13 @@ onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, cons
                          const size_t *number, onet_error *err) {
     names seen = {0}, called = {0};
     size_t *to = array_new(sets->count, sizeof *to), *first = NULL, *first_called = NULL, room = 0,
-           called_room = 0;
-    bool good = to != NULL;
+           called_room = 0, most = 0;
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) > most) most = sets_size(sets, s);
+    uint64_t *item = array_new(most, sizeof *item);
+    bool good = to && item;
     for (size_t s = 0; s < sets->count && good; s++) {
-        set_key key = key_of(sets, s);
+        set_key key = key_of(sets, s, item);
         to[s] = s;
         good = bind_named(&seen, &first, &room, to, s, &key, sizeof key);
         if (good && group && group[s])
@@ -117,6 +124,7 @@ onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, cons
     }
     names_free(&seen);
     names_free(&called);
+    free(item);
     free(first);
     free(first_called);
     *of = NULL;
