@@ -37,8 +37,8 @@ static onet_status read_options(const envelope *e, onet_error *err) {
 static void read_sets(const envelope *e, char *body, size_t size) {
     static const request_limits limits = {.sets = 16, .items = 64, .beam = 5, .cells = 1e9, .seconds = 1};
     static const char *const options[] = {"sets", "top", "steps", "format", "model", "time_limit", NULL};
-    static const char *const set_keys[] = {"items",  "order",  "first",   "last",
-                                           "prefix", "before", "context", NULL};
+    static const char *const set_keys[] = {"items",  "pairs",  "order", "first",   "last",
+                                           "prefix", "before", "next",  "context", NULL};
     onet_error err = {.text = ""};
     set_source *source = NULL;
     onet_record *record;

@@ -9,6 +9,33 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Whether the key `pairs` of a set of n items (0: of any number) has relations; *n: the items that it is of.
+ */
+static inline bool json_oracle_pairs(const json_t *pairs, size_t *n) {
+    size_t rows = json_array_size(pairs), width = 0;
+    if (!rows || (*n && *n != rows)) return false;
+    *n = rows;
+    for (size_t i = 0; i < rows; i++) {
+        const json_t *row = json_array_get(pairs, i);
+        if (!json_is_array(row) || json_array_size(row) != rows) return false;
+        for (size_t j = 0; j < rows; j++) {
+            const json_t *pair = json_array_get(row, j);
+            bool list = json_is_array(pair), diagonal = i == j;
+            if (diagonal && json_is_null(pair)) continue;
+            size_t own = list ? json_array_size(pair) : 1;
+            if (!width) width = own;
+            if (!own || own > 16 || own != width) return false;
+            for (size_t r = 0; r < own; r++) {
+                const json_t *x = list ? json_array_get(pair, r) : pair;
+                if (diagonal && json_is_null(x)) continue;
+                if (!json_is_real(x) || (!diagonal && fabs(json_real_value(x)) >= 0x1.ffffffp127))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* What jsonl_parse must return for a line, according to jansson: 1 a set, 0 not a set, -1 undecided. */
 static inline int json_oracle(const char *line, size_t length, json_t **set) {
     json_error_t error;
@@ -23,8 +50,10 @@ static inline int json_oracle(const char *line, size_t length, json_t **set) {
         return code == json_error_numeric_overflow || code == json_error_duplicate_key ? -1 : 0;
     }
     json_t *items = json_object_get(*set, "items"), *first = json_array_get(items, 0);
-    size_t width = json_array_size(first);
-    if (!json_array_size(items)) return 0;
+    json_t *pairs = json_object_get(*set, "pairs");
+    size_t width = json_array_size(first), n = json_array_size(items);
+    if (json_is_null(pairs)) pairs = NULL;
+    if (items ? !n : !pairs) return 0;
     if (json_is_object(first)) return -1; /* tests/test_columns.c */
     for (size_t i = 0; i < json_array_size(items); i++) {
         json_t *item = json_array_get(items, i);
@@ -47,7 +76,7 @@ static inline int json_oracle(const char *line, size_t length, json_t **set) {
             else if (fabs(json_real_value(json_array_get(item, j))) >= 0x1p53)
                 return -1;
     }
-    size_t n = json_array_size(items);
+    if (pairs && !json_oracle_pairs(pairs, &n)) return 0;
     json_t *order = json_object_get(*set, "order"), *context = json_object_get(*set, "context");
     if (json_is_null(order)) order = NULL;
     if (json_is_null(context)) context = NULL;

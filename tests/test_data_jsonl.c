@@ -150,6 +150,11 @@ static void refuses(void **state) {
                  "FILE:3: items have 2 features here and 1 in line 1; a file has one width");
     help_refused("bad.jsonl", "{\"items\": [[1]]}\n{\"items\": [\"a\"]}",
                  "FILE:2: items are words here and numbers in line 1; a file has one kind");
+    help_refused("bad.jsonl", "{\"pairs\": [[null]]}\n{\"items\": [[1]], \"pairs\": [[null]]}",
+                 "FILE:2: items have features here and relations alone in line 1; give the items of every "
+                 "set features, or none");
+    help_refused("bad.jsonl", "{\"pairs\": [[null]]}\n{\"items\": [\"a\"]}",
+                 "FILE:2: items are words here and without features in line 1; a file has one kind");
     help_refused(
         "bad.jsonl", "{\"items\": [[1]], \"order\": [0]}\n{\"items\": [[1]]}",
         "FILE:2: the set has no order where those before it have one; give all sets an order or none");
@@ -187,7 +192,15 @@ static void agrees(const char *line, size_t length) {
     if (expected >= 0) assert_int_equal(status == ONET_OK, expected);
     if (expected == 1) {
         json_t *items = json_object_get(set, "items");
-        assert_int_equal(r.n, json_array_size(items));
+        json_t *pairs = json_object_get(set, "pairs");
+        assert_int_equal(r.n, json_array_size(items ? items : pairs));
+        for (int i = 0; r.relations && i < r.n * r.n; i++) {
+            json_t *pair = json_array_get(json_array_get(pairs, (size_t)(i / r.n)), (size_t)(i % r.n));
+            for (int k = 0; k < r.relations && i % r.n != i / r.n; k++)
+                assert_true(
+                    r.pairs[i * r.relations + k] ==
+                    (float)json_real_value(json_is_array(pair) ? json_array_get(pair, (size_t)k) : pair));
+        }
         for (int t = 0; r.order && t < record_placed(&r); t++)
             assert_true(r.order[t] ==
                         json_real_value(json_array_get(json_object_get(set, "order"), (size_t)t)));
@@ -218,6 +231,9 @@ static void agrees_with_jansson(void **state) {
         "{\"items\": [[1], [2], [3]], \"order\": [2, 0, 1]}",
         "{\"context\": [3, 1], \"items\": [[1], [2], [3], [4]], \"order\": [2, 0]}",
         "{\"a\":[],\"items\":[[16777217],[3.4028235e38],[3.4028235677973366e38],[1e-46]],\"order\":null}",
+        "{\"items\": [[1], [2]], \"pairs\": [[null, [1, 2]], [[3, 4], [null, 5]]], \"order\": [1, 0]}",
+        "{\"order\": [1, 0], \"pairs\": [[null, 1.5], [-2, null]]}",
+        "{\"pairs\": [[0, 1], [2, 1e60]], \"items\": [\"a\", \"b\"]}",
     };
     static const char letters[] = "{}[]\",:0123456789.eE+-\\/u ntrfalse\xC3\xA9\x01\t";
     rng r;

@@ -166,19 +166,24 @@ static onet_status items(scan *s) {
 
 /* ---- Relations --------------------------------------------------------------------------------------- */
 
-/* A number of pair (i, j) to the end of the pair_store, which has *held. */
+/* A number of pair (i, j) to the end of the pair_store, which has *held. What stands on the diagonal is
+ * ignored: null is possible there, and becomes 0. */
 static onet_status relation(scan *s, long i, long j, size_t *held) {
     record *r = s->r;
-    double value;
-    if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))
-        return fail_memory(s->err, "a set's relations");
-    if (!scan_number(&s->j, &value))
+    double value = 0;
+    float nearest = 0;
+    scan_next(&s->j);
+    bool none = i == j && (scan_literal(&s->j, "null") || scan_literal(&s->j, "NaN"));
+    if (!none && !scan_number(&s->j, &value))
         return other_value(s) || number_not_finite(s->j.at, s->j.end)
                    ? field(s, "pairs", i, j,
                            "not a number; from an item to another one every relation is one")
                    : syntax(s, "a number");
-    if (!number_to_float(value, &r->pair_store[(*held)++]))
+    if (i != j && !number_to_float(value, &nearest))
         return field(s, "pairs", i, j, "out of range; relations are 32-bit, at most 3.4e38 in size");
+    if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))
+        return fail_memory(s->err, "a set's relations");
+    r->pair_store[(*held)++] = nearest;
     return ONET_OK;
 }
 
@@ -188,8 +193,8 @@ static onet_status pair_of(scan *s, long i, long j, size_t *held) {
     size_t before = *held;
     onet_status status = ONET_OK;
     scan_next(&s->j);
-    if (i == j &&
-        scan_literal(&s->j, "null")) { /* as many as the others have; the first is not counted yet */
+    if (i == j && (scan_literal(&s->j, "null") || scan_literal(&s->j, "NaN"))) {
+        /* As many as the others have; the first is not counted yet. */
         for (int k = 0; k < r->relations; k++) {
             if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))
                 return fail_memory(s->err, "a set's relations");
@@ -214,6 +219,7 @@ static onet_status pair_of(scan *s, long i, long j, size_t *held) {
             if (!array_reserve(&r->pair_store, &r->pair_room, 2 * count, sizeof *r->pair_store))
                 return fail_memory(s->err, "a set's relations");
             memmove(r->pair_store + count, r->pair_store, count * sizeof *r->pair_store);
+            memset(r->pair_store, 0, count * sizeof *r->pair_store);
             *held += count;
         }
     } else if (!status && (int)count != r->relations)

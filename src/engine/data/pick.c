@@ -94,8 +94,8 @@ static onet_status fits(const onet_sets *part, const onet_sets *first, onet_erro
                     part->word ? "numbers per word" : "features", first->width,
                     first->word ? "numbers per word" : "features");
     if (sets_relations(part) != sets_relations(first))
-        return fail(err, ONET_BAD, "its items have %d relations, those of part 1 %d", sets_relations(part),
-                    sets_relations(first));
+        return fail(err, ONET_BAD, "its items have %d relation%s, those of part 1 %d", sets_relations(part),
+                    sets_relations(part) == 1 ? "" : "s", sets_relations(first));
     if (part->word && part->words != first->words && !words_same(part->words, first->words))
         return fail(err, ONET_BAD, "its words are of another vocabulary than those of part 1");
     return columns_check(part->columns, first->columns, err);

@@ -24,7 +24,8 @@ struct onet_reader {
     const data_format *format;
     size_t limit;
     size_t given;          /* sets so far */
-    int width;             /* of the first set, 0 for words */
+    int width;             /* of the first set, 0 for words and for relations alone */
+    bool words;            /* the first set's items are words */
     long line;             /* where it stood */
     json_array array;      /* JSON Lines: the sets stand in an array instead */
     bool looked;           /* the first line was looked at for one */
@@ -238,6 +239,10 @@ onet_status reader_take(reader *in, onet_sets **sets, onet_error *err) {
 
 /* ---- Either ------------------------------------------------------------------------------------------ */
 
+static const char *kind_of(int width, bool words) {
+    return words ? "words" : width ? "numbers" : "without features";
+}
+
 /* What the sets of a file have in common. */
 static onet_status check_alike(reader *in, const record *r, onet_error *err) {
     if (r->width > MAX_WIDTH)
@@ -246,12 +251,20 @@ static onet_status check_alike(reader *in, const record *r, onet_error *err) {
     if (!in->given) {
         in->width = r->width;
         in->line = r->line;
+        in->words = r->word != NULL;
     }
-    if (r->width == in->width || in->options.mixed) return ONET_OK;
-    if (!r->width || !in->width)
+    bool words = r->word != NULL;
+    if ((r->width == in->width && words == in->words) || in->options.mixed) return ONET_OK;
+    if (words != in->words)
         return fail(err, ONET_BAD, "%s:%ld: items are %s here and %s in line %ld; a file has one kind",
-                    input_name(in->in), r->line, r->width ? "numbers" : "words",
-                    in->width ? "numbers" : "words", in->line);
+                    input_name(in->in), r->line, kind_of(r->width, words), kind_of(in->width, in->words),
+                    in->line);
+    if (!r->width || !in->width)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: items have %s here and %s in line %ld; give the items of every set features, "
+                    "or none",
+                    input_name(in->in), r->line, r->width ? "features" : "relations alone",
+                    in->width ? "features" : "relations alone", in->line);
     return fail(err, ONET_BAD,
                 "%s:%ld: items have %d feature%s here and %d in line %ld; a file has one width",
                 input_name(in->in), r->line, r->width, r->width == 1 ? "" : "s", in->width, in->line);

@@ -305,9 +305,9 @@ onet_status sets_append_pairs(onet_sets *s, int width, const float *value, onet_
     if (s->count > 1 && width != before)
         return fail(
             err, ONET_BAD,
-            "the set has %d relations between two items where those before it have %d; give every set "
+            "the set has %d relation%s between two items where those before it have %d; give every set "
             "as many",
-            width, before);
+            width, width == 1 ? "" : "s", before);
     onet_status status = check_relations(width, err);
     if (!status) status = check_pairs(value, n, w, err);
     if (status) return status;

@@ -111,6 +111,7 @@ static onet_status read_pairs(onet_sets *s, const safetensors *file, const st_te
     if (!status)
         status = onet_sets_set_pairs(s, (int)pairs->shape[1], value,
                                      safetensors_metadata(file, "relations.names"), err);
+    if (status == ONET_BAD) error_prefix(err, "%s", safetensors_name(file));
     free(value);
     return status;
 }

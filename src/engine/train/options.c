@@ -222,9 +222,9 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
     if (valid && sets_relations(valid) != sets_relations(train))
         return WRONG_SETS(
             ".valid",
-            "the validation sets have %d relations between two items, but the training sets %d; both "
+            "the validation sets have %d relation%s between two items, but the training sets %d; both "
             "need the same",
-            sets_relations(valid), sets_relations(train));
+            sets_relations(valid), sets_relations(valid) == 1 ? "" : "s", sets_relations(train));
     status = valid ? columns_check(valid->columns, train->columns, err) : ONET_OK;
     if (status) error_prefix(err, "the validation sets");
     return status;

@@ -195,8 +195,9 @@ static onet_status scale_sets(run *r, onet_error *err) {
         return fail_field(err, ONET_USAGE, "onet_train_options.world",
                           "several ranks cannot train with relations: use one");
     if (!r->o.from && r->o.settings.relations && r->o.settings.relations != sets_relations(x->train))
-        return fail(err, ONET_USAGE, "the net is to take %d relations, but the sets have %d",
-                    r->o.settings.relations, sets_relations(x->train));
+        return fail(err, ONET_USAGE, "the net is to take %d relation%s, but the sets have %d",
+                    r->o.settings.relations, r->o.settings.relations == 1 ? "" : "s",
+                    sets_relations(x->train));
     if (meant && meant != width)
         return fail(err, ONET_USAGE,
                     "the net is to take items of width %d, but those of the sets have width %d", meant,
