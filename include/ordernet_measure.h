@@ -80,9 +80,10 @@ typedef enum onet_conclusion {
 } onet_conclusion;
 
 typedef struct onet_comparison {
-    onet_report guess;  /* random orders: exact is their share that is right, equal items interchangeable; the
-                         * intervals are of guessing once per set */
-    onet_report column; /* sorting by the best feature; no sets where items are words */
+    onet_report guess; /* random orders: exact is their share that is right, equal items interchangeable; the
+                        * intervals are of guessing once per set */
+    onet_report
+        column; /* sorting by the best feature; no sets where items are words or have relations alone */
     onet_report ranker; /* onet_ranker_train */
     onet_report model;  /* no sets where none was given */
     int feature;        /* the best one, -1: none */

@@ -127,6 +127,11 @@ static void learns_from_relations_alone(void **state) {
     onet_comparison c;
     assert_int_equal(onet_compare(&c, sets, test, NULL, NULL, &err), ONET_OK);
     assert_true(c.ranker.exact.mean < 0.2);
+    assert_int_equal(c.feature, -1);
+    assert_int_equal(c.column.sets, 0);
+    char text[2000];
+    assert_int_equal(onet_sets_oddities(sets, text, sizeof text, &err), ONET_OK);
+    assert_string_equal(text, ""); /* items without features are not equal to each other */
     onet_model_free(merged);
     onet_model_free(again);
     onet_model_free(model);

@@ -61,15 +61,28 @@ static uint64_t hash_relations(const onet_sets *sets, size_t s, size_t i, const 
     return sum;
 }
 
-/* item: memory for the hash of each item of set s. */
-static set_key key_of(const onet_sets *sets, size_t s, uint64_t *item) {
+void hash_items(const onet_sets *sets, size_t s, uint64_t *own, uint64_t *hash) {
+    size_t n = sets_size(sets, s);
+    for (size_t i = 0; i < n; i++) own[i] = hash_item(sets, sets->start[s] + i);
+    for (size_t i = 0; i < n; i++)
+        hash[i] = sets->pairs ? mixed(own[i] ^ mixed(hash_relations(sets, s, i, own))) : own[i];
+}
+
+uint64_t *hash_room(const onet_sets *sets) {
+    size_t most = 1;
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) > most) most = sets_size(sets, s);
+    return array_new(most, 2 * sizeof(uint64_t));
+}
+
+/* room: of hash_room. */
+static set_key key_of(const onet_sets *sets, size_t s, uint64_t *room) {
     set_key key = {.n = sets_size(sets, s)};
-    for (size_t i = 0; i < key.n; i++) item[i] = hash_item(sets, sets->start[s] + i);
+    uint64_t *hash = room + key.n;
+    hash_items(sets, s, room, hash);
     for (size_t i = 0; i < key.n; i++) {
-        uint64_t hash = item[i];
-        if (sets->pairs) hash = mixed(hash ^ mixed(hash_relations(sets, s, i, item)));
-        key.low += hash;
-        key.high += mixed(hash + UINT64_C(0x9e3779b97f4a7c15));
+        key.low += hash[i];
+        key.high += mixed(hash[i] + UINT64_C(0x9e3779b97f4a7c15));
     }
     return key;
 }
@@ -108,10 +121,8 @@ onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, cons
                          const size_t *number, onet_error *err) {
     names seen = {0}, called = {0};
     size_t *to = array_new(sets->count, sizeof *to), *first = NULL, *first_called = NULL, room = 0,
-           called_room = 0, most = 0;
-    for (size_t s = 0; s < sets->count; s++)
-        if (sets_size(sets, s) > most) most = sets_size(sets, s);
-    uint64_t *item = array_new(most, sizeof *item);
+           called_room = 0;
+    uint64_t *item = hash_room(sets);
     bool good = to && item;
     for (size_t s = 0; s < sets->count && good; s++) {
         set_key key = key_of(sets, s, item);

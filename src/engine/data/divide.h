@@ -5,6 +5,12 @@
 
 #include "ordernet_io.h"
 
+/* hash [n] of each item of set s: equal where features, word, context and relations, in any order of the
+ * other items, are. own [n]: memory. */
+void hash_items(const onet_sets *sets, size_t s, uint64_t *own, uint64_t *hash);
+/* Memory for both, for any of the sets; NULL if there is not enough. Free with free(). */
+uint64_t *hash_room(const onet_sets *sets);
+
 /* of [sets], allocated: the bundle of each set, from 0. Sets of the same items, in any order, are of one
  * bundle: a model that has seen one of them knows the others. So are sets of one group. group [sets]: its
  * name, NULL for a set of its own; number [sets]: its number. Either may be NULL. */

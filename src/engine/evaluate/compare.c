@@ -438,7 +438,8 @@ static onet_status check(const onet_sets *train, const onet_sets *test, const on
     return train ? columns_check(test->columns, train->columns, err) : ONET_OK;
 }
 
-static onet_status compare(onet_comparison *c, const onet_sets *train, const onet_sets *test,
+/* features: the best one is a rule too. */
+static onet_status compare(onet_comparison *c, const onet_sets *train, const onet_sets *test, bool features,
                            const onet_set_measure *each, onet_compare_options o, onet_error *err) {
     onet_status status = ONET_OK;
     size_t count = test->count, largest = 1;
@@ -448,10 +449,10 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
         if (sets_size(train, s) > largest) largest = sets_size(train, s);
     rules r = {.feature = -1,
                .guess = array_new(count, sizeof *r.guess),
-               .column = test->word ? NULL : array_new(count, sizeof *r.column),
+               .column = features ? array_new(count, sizeof *r.column) : NULL,
                .ranker = array_new(count, sizeof *r.ranker),
                .score = array_new(largest, sizeof *r.score)};
-    if (!r.guess || !r.ranker || !r.score || (!test->word && !r.column))
+    if (!r.guess || !r.ranker || !r.score || (features && !r.column))
         status = fail_memory(err, "the comparison");
     if (!status)
         status = train ? measure_rules(&r, train, test, NULL, largest, &o, err)
@@ -478,7 +479,7 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     return status;
 }
 
-/* Sets without features, for rules that need one: it is 0 for every item. */
+/* Sets without features, for the ranker, which needs one: it is 0 for every item. */
 static onet_sets with_feature(const onet_sets *sets, float *zeros) {
     onet_sets view = *sets;
     view.width = 1;
@@ -495,12 +496,12 @@ onet_status onet_compare(onet_comparison *c, const onet_sets *train, const onet_
     onet_compare_defaults(&o, sizeof o);
     onet_status status = sized_take(&o, sizeof o, options, "onet_compare_options", err);
     if (!status) status = check(train, test, &o, err);
-    if (status || test->width) return status ? status : compare(c, train, test, each, o, err);
+    if (status || test->width) return status ? status : compare(c, train, test, !test->word, each, o, err);
     size_t items = test->start[test->count], others = train ? train->start[train->count] : 0;
     float *zeros = array_new(items > others ? items : others, sizeof *zeros);
     if (!zeros) return fail_memory(err, "the comparison");
     onet_sets test_view = with_feature(test, zeros), train_view = with_feature(train ? train : test, zeros);
-    status = compare(c, train ? &train_view : NULL, &test_view, each, o, err);
+    status = compare(c, train ? &train_view : NULL, &test_view, false, each, o, err);
     free(zeros);
     return status;
 }

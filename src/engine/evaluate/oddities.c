@@ -12,6 +12,7 @@
 #include "engine/base/number.h"
 #include "engine/base/shown.h"
 #include "engine/data/columns.h"
+#include "engine/data/divide.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "ordernet_io.h"
@@ -49,18 +50,6 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-static uint64_t hash_item(const onet_sets *sets, size_t i) {
-    uint64_t hash = sets->context && sets->context[i] ? 1 : 2;
-    if (sets->word) return mix(hash ^ mix((uint64_t)(uint32_t)sets->word[i] + 3));
-    for (size_t j = 0; j < (size_t)sets->width; j++) {
-        double x = sets_value(sets, i, j) + 0.0; /* -0 is 0 */
-        uint64_t bits;
-        memcpy(&bits, &x, sizeof bits);
-        hash = mix(hash + UINT64_C(0x9e3779b97f4a7c15)) ^ mix(bits + j);
-    }
-    return hash;
-}
-
 /* Hashes of a set's items, in any order, and of its right order. */
 typedef struct print {
     uint64_t items, order;
@@ -75,16 +64,23 @@ static int by_items(const void *a, const void *b) {
 /* Sets with the items of another one, and how many of them have an order that another has not. */
 static onet_status find_contradictions(lines *l, const onet_sets *sets, onet_error *err) {
     print *of = array_new(sets->count, sizeof *of);
-    if (!of) return fail_memory(err, "checking the sets");
+    uint64_t *room = hash_room(sets);
+    if (!of || !room) {
+        free(of);
+        free(room);
+        return fail_memory(err, "checking the sets");
+    }
     size_t contradicted = 0;
     for (size_t s = 0; s < sets->count; s++) {
         size_t first = sets->start[s], n = sets_size(sets, s);
+        uint64_t *hash = room + n;
+        hash_items(sets, s, room, hash);
         for (size_t t = 0; t < n; t++) {
-            uint64_t hash = hash_item(sets, first + (size_t)sets->order[first + t]);
-            of[s].items += hash;
-            of[s].order = mix(of[s].order + hash);
+            of[s].items += hash[sets->order[first + t]];
+            of[s].order = mix(of[s].order + hash[sets->order[first + t]]);
         }
     }
+    free(room);
     qsort(of, sets->count, sizeof *of, by_items);
     for (size_t a = 0, b; a < sets->count; a = b) {
         for (b = a + 1; b < sets->count && of[b].items == of[a].items;) b++;
@@ -163,21 +159,20 @@ static int by_hash(const void *a, const void *b) {
 }
 
 static onet_status find_equal(lines *l, const onet_sets *sets, onet_error *err) {
-    size_t items = sets->start[sets->count] - sets->start[0], largest = 1, equal = 0, alone = 0;
-    for (size_t s = 0; s < sets->count; s++)
-        if (sets_size(sets, s) > largest) largest = sets_size(sets, s);
-    uint64_t *hash = array_new(largest, sizeof *hash);
-    if (!hash) return fail_memory(err, "checking the items");
+    size_t items = sets->start[sets->count] - sets->start[0], equal = 0, alone = 0;
+    uint64_t *room = hash_room(sets);
+    if (!room) return fail_memory(err, "checking the items");
     for (size_t s = 0; s < sets->count; s++) {
         size_t n = sets_size(sets, s);
         alone += sets_placed(sets, s) < 2;
-        for (size_t i = 0; i < n; i++) hash[i] = hash_item(sets, sets->start[s] + i);
+        uint64_t *hash = room + n;
+        hash_items(sets, s, room, hash);
         qsort(hash, n, sizeof *hash, by_hash);
         for (size_t i = 0; i < n; i++)
             equal += (i && hash[i] == hash[i - 1]) || (i + 1 < n && hash[i] == hash[i + 1]);
     }
-    free(hash);
-    if (!sets->pairs && (double)equal > MANY_EQUAL * (double)items) /* relations tell items apart */
+    free(room);
+    if ((double)equal > MANY_EQUAL * (double)items)
         add(l,
             "%.0f%% of the items are equal to another item of their set: nothing tells which of them comes "
             "first.",
@@ -202,7 +197,7 @@ onet_status onet_sets_oddities(const onet_sets *sets, char *text, size_t room, o
         add(&l, "The orders look like ranks: an order lists the indices of the items, first to last, and a "
                 "rank is "
                 "the place of an item.");
-    if (!sets->pairs) status = find_contradictions(&l, sets, err);
+    status = find_contradictions(&l, sets, err);
     if (!status && !sets->word) status = find_features(&l, sets, err);
     return status ? status : find_equal(&l, sets, err);
 }
