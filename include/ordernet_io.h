@@ -142,6 +142,8 @@ ONET_API int onet_record_placed(const onet_record *record); /* those that are no
 /* Features per item; 0: words, or relations alone. */
 ONET_API int onet_record_width(const onet_record *record);
 ONET_API int onet_record_relations(const onet_record *record); /* numbers for each ordered pair of items */
+/* Their names, one per line; NULL: they have none, as in JSON Lines. */
+ONET_API const char *onet_record_relation_names(const onet_record *record);
 /* [n, width] as the file has them, not yet rounded to float32; NaN where a value is missing; NULL: words. */
 ONET_API const double *onet_record_values(const onet_record *record);
 /* The same as float32; NULL for words, and where memory is short. */

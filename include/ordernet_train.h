@@ -41,6 +41,9 @@ ONET_API const float *onet_ranker_weights(const onet_model *model);
 
 /* The checks of onet_train that need no data, to be made before the data are read. */
 ONET_API onet_status onet_train_possible(const onet_train_options *options, onet_error *err);
+/* A batch for these sets: the default of onet_train_options.batch and, where sets have relations and are so
+ * large that such a batch would need over a gigabyte, fewer. */
+ONET_API int onet_train_batch(const onet_sets *sets);
 /* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;
  * and while it runs m.lock, which keeps other trainings from writing them. */
 typedef enum onet_train_file {

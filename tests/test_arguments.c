@@ -559,6 +559,7 @@ static void training(void **state) {
     o = small_training();
     ok(onet_train_possible(&o, &err));
     usage(onet_train_possible(&(onet_train_options){.size = 1}, &err));
+    assert_int_equal(onet_train_batch(NULL), 32);
     o.epochs = 0;
     usage(onet_train_possible(&o, &err));
     o = small_training();
@@ -780,6 +781,7 @@ static void records_and_readers(void **state) {
     assert_int_equal(onet_record_size(NULL), 0);
     assert_int_equal(onet_record_width(NULL), 0);
     assert_int_equal(onet_record_relations(NULL), 0);
+    assert_null(onet_record_relation_names(NULL));
     assert_null(onet_record_values(NULL));
     assert_null(onet_record_items(NULL));
     assert_null(onet_record_word(NULL, 0));

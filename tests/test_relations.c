@@ -88,6 +88,12 @@ static void learns_from_relations_alone(void **state) {
     assert_string_equal(onet_model_relations(model), "gap\nnoise");
     assert_int_equal(onet_model_settings(model)->relations, 2);
     assert_int_equal(onet_model_settings(model)->width, 0);
+    onet_tensor tensor;
+    size_t means = 0;
+    for (size_t i = 0; onet_model_tensor(model, i, &tensor); i++)
+        if (!strcmp(tensor.name, "input.mean") || !strcmp(tensor.name, "input.scale"))
+            means += tensor.shape[0] == 2;
+    assert_int_equal(means, 2);
     /* Sets one by one, in one thread: the same. */
     for (size_t s = 0; s < test->count; s++) {
         onet_sets view;
@@ -137,6 +143,24 @@ static void learns_from_relations_alone(void **state) {
     onet_model_free(model);
     onet_sets_free(sets);
     onet_sets_free(test);
+}
+
+/* Large sets with relations share a batch only as far as memory allows; others do as ever. */
+static void batches_fit_memory(void **state) {
+    (void)state;
+    onet_sets large = {.count = 2, .start = (size_t[]){0, 1000, 2000}, .width = 1};
+    assert_int_equal(onet_train_batch(&large), 32);
+    large.pairs = &(onet_pairs){.width = 2};
+    assert_int_equal(onet_train_batch(&large), 1);
+    large.start = (size_t[]){0, 500, 1000};
+    assert_int_equal(onet_train_batch(&large), 4);
+    large.start = (size_t[]){0, 100, 200};
+    assert_int_equal(onet_train_batch(&large), 32);
+    size_t start[1002] = {0}; /* one large set among many small ones */
+    for (size_t s = 0; s <= 1000; s++) start[s + 1] = 1000 + s * 10;
+    large.count = 1001;
+    large.start = start;
+    assert_int_equal(onet_train_batch(&large), 32);
 }
 
 static void checksum(const onet_sets *sets, onet_train_options o, char hex[65]) {
@@ -231,6 +255,12 @@ static void wrong_relations_are_refused(void **state) {
     assert_int_equal(onet_sets_from(&two, 1, 2, 1, (float[]){1, 2}, NULL, &err), ONET_OK);
     assert_int_equal(onet_sets_set_pairs(two, 17, e, NULL, &err), ONET_BAD);
     assert_int_equal(onet_sets_set_pairs(two, 16, e, NULL, &err), ONET_OK);
+    assert_int_equal(onet_sets_set_pairs(two, 1, e, "a\nb\nc", &err), ONET_BAD);
+    assert_string_equal(err.text, "3 names for 1 relation; give a name for each");
+    assert_int_equal(onet_sets_set_pairs(two, 2, e, "a\na", &err), ONET_BAD);
+    assert_string_equal(err.text, "relations 1 and 2 have the same name; rename one of them");
+    assert_int_equal(onet_sets_set_pairs(two, 2, e, "a\n", &err), ONET_BAD);
+    assert_int_equal(sets_relations(two), 16);
     two->pairs->row[1] = 3;
     assert_int_equal(onet_sets_check(two, &err), ONET_USAGE);
     onet_sets_free(two);
@@ -244,7 +274,8 @@ static void wrong_relations_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(learns_from_relations_alone), cmocka_unit_test(bits_do_not_depend_on_threads),
-        cmocka_unit_test(picked_sets_keep_their_relations), cmocka_unit_test(wrong_relations_are_refused)};
+        cmocka_unit_test(learns_from_relations_alone), cmocka_unit_test(batches_fit_memory),
+        cmocka_unit_test(bits_do_not_depend_on_threads), cmocka_unit_test(picked_sets_keep_their_relations),
+        cmocka_unit_test(wrong_relations_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

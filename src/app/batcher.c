@@ -67,6 +67,16 @@ static double cells_of(const order_job *job) {
     return squares * width;
 }
 
+/* Numbers that its relations are: a batch has a copy of them. */
+static double relations_of(const onet_sets *sets) {
+    double numbers = 0;
+    for (size_t k = 0; sets->pairs && k < sets->count; k++) {
+        double n = (double)onet_sets_size(sets, k);
+        numbers += n * n * sets->pairs->width;
+    }
+    return numbers;
+}
+
 /* ---- Orderers ---------------------------------------------------------------------------------------- */
 
 static bool same_search(const search_options *a, const search_options *b) {
@@ -214,12 +224,14 @@ static void await_others(lane *b) {
  * lock held. */
 static size_t take_batch(lane *b, order_job **jobs) {
     size_t count = 0, sets = 0, items = 0;
-    double cells = 0;
+    double cells = 0, relations = 0;
     for (order_job **link = &b->first; *link && count < BATCH_SETS;) {
         order_job *job = *link;
         size_t more = job->sets->start[job->sets->count];
+        double numbers = relations_of(job->sets);
         bool fits = !count || (together(jobs[0], job) && sets + job->sets->count <= BATCH_SETS &&
-                               items + more <= BATCH_ITEMS && cells + job->cells <= BATCH_CELLS);
+                               items + more <= BATCH_ITEMS && cells + job->cells <= BATCH_CELLS &&
+                               relations + numbers <= BATCH_RELATIONS);
         if (!fits) {
             link = &job->next;
             continue;
@@ -229,6 +241,7 @@ static size_t take_batch(lane *b, order_job **jobs) {
         sets += job->sets->count;
         items += more;
         cells += job->cells;
+        relations += numbers;
     }
     b->last = &b->first;
     while (*b->last) b->last = &(*b->last)->next;

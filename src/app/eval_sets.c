@@ -12,6 +12,7 @@
 #include "app/progress.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/lines.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "ordernet_io.h"
@@ -240,6 +241,11 @@ onet_status eval_importance(eval_importances *m, const onet_model *model, onet_o
         snprintf(text, NAME, relation ? "relation %d" : "x%d", /* as convert names them */
                  relation ? j - e->sets->width + 1 : j + 1);
         m->name[m->count] = e->feature && !relation ? e->feature[j] : text;
+        if (relation && onet_model_relations(model)) {
+            const char *name;
+            size_t length = lines_find(onet_model_relations(model), j - e->sets->width, &name);
+            snprintf(text, NAME, "%.*s", (int)(length < NAME ? length : NAME - 1), name);
+        }
         if (span > 1) {
             const char *name = onet_columns_name(columns, j);
             snprintf(text, NAME, "%.*s", (int)strcspn(name, "="), name);

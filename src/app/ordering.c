@@ -3,11 +3,15 @@
 #include "app/ordering.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/processes.h"
 #include "engine/base/error.h"
+#include "engine/base/lines.h"
 #include "engine/base/memory.h"
+#include "engine/base/shown.h"
 #include "ordernet_io.h"
 
 /* All ranks must have loaded the same model: answers of two different models must not be mixed. */
@@ -50,10 +54,24 @@ onet_status ordering_check(onet_order_options *o, onet_error *err) {
     return ONET_OK;
 }
 
+/* Names that stand one per line, with commas between them. */
+static const char *names_shown(const char *lines, char text[SHOWN]) {
+    const char *name;
+    size_t used = 0, all = (size_t)lines_count(lines);
+    for (size_t k = 0; k < all && used + 64 < SHOWN; k++) {
+        char one[64];
+        size_t length = lines_find(lines, (int)k, &name);
+        used += (size_t)snprintf(text + used, SHOWN - used, "%s%s", k ? ", " : "",
+                                 shown_text(one, sizeof one, name, length));
+    }
+    return text;
+}
+
 /* What the items are like that a model is given. */
 typedef struct item_kind {
     bool words, text; /* text: of plain text */
     int width, relations;
+    const char *names; /* of the relations, one per line; NULL: none */
 } item_kind;
 
 /* width: what the model takes. */
@@ -80,6 +98,13 @@ static onet_status check_kind(const onet_model *model, const char *model_name, c
                     "two items have %d relation%s, but %s was trained on %d; give it such sets, or another "
                     "model",
                     items->relations, items->relations == 1 ? "" : "s", model_name, meant);
+    const char *known = onet_model_relations(model);
+    if (known && items->names && strcmp(known, items->names) != 0) {
+        char theirs[SHOWN], own_names[SHOWN];
+        return fail(err, ONET_BAD,
+                    "the relations are %s, but %s was trained on %s; give it these, in this order",
+                    names_shown(items->names, theirs), model_name, names_shown(known, own_names));
+    }
     return ONET_OK;
 }
 
@@ -89,7 +114,8 @@ onet_status ordering_fits(const onet_model *model, const char *model_name, const
     item_kind items = {.words = !onet_record_values(r),
                        .text = onet_record_format(r) == ONET_FORMAT_TEXT,
                        .width = onet_record_width(r),
-                       .relations = onet_record_relations(r)};
+                       .relations = onet_record_relations(r),
+                       .names = onet_record_relation_names(r)};
     int width = items.words ? items.width : columns ? onet_columns_width(columns) : onet_model_width(model);
     onet_status status = check_kind(model, model_name, &items, width, err);
     if (status) error_prefix(err, "%s:%ld", name, onet_record_line(r));
@@ -98,8 +124,10 @@ onet_status ordering_fits(const onet_model *model, const char *model_name, const
 
 onet_status ordering_fits_sets(const onet_model *model, const char *model_name, const onet_sets *sets,
                                const char *name, onet_error *err) {
-    item_kind items = {
-        .words = sets->word != NULL, .width = sets->width, .relations = sets->pairs ? sets->pairs->width : 0};
+    item_kind items = {.words = sets->word != NULL,
+                       .width = sets->width,
+                       .relations = sets->pairs ? sets->pairs->width : 0,
+                       .names = sets->pairs ? sets->pairs->names : NULL};
     onet_status status = check_kind(model, model_name, &items, onet_model_width(model), err);
     if (status) error_prefix(err, "%s", name);
     return status;

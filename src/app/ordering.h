@@ -70,7 +70,7 @@ typedef struct answer_room {
 } answer_room;
 
 /* A batch is as many sets as there are at hand, up to these: enough for all threads, and little memory. */
-enum { BATCH_SETS = 1024, BATCH_ITEMS = 1 << 16 };
+enum { BATCH_SETS = 1024, BATCH_ITEMS = 1 << 16, BATCH_RELATIONS = 1 << 24 };
 
 /* Makes room for answers of `top` orders to the sets, with the steps' probabilities where asked for. Keeps
  * what it has for the next call. */

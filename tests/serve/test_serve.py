@@ -155,6 +155,41 @@ class Answers(unittest.TestCase):
                 _, said, _ = command("order", "--model", model, stdin=lines([bad]))
                 self.assertEqual(server.post("/v1/order", bad)[1]["error"], as_request(said))
 
+    def test_relations(self):
+        """Sets with relations, with and without features; the list of models says that they are needed."""
+        draw = random.Random(5)
+
+        def one(items, order=False):
+            n = draw.randint(2, 5)
+            new = {"pairs": [[None if i == j else [draw.random(), draw.random()] for j in range(n)] for i in range(n)]}
+            if items:
+                new["items"] = [[draw.random()] for _ in range(n)]
+            if order:
+                new["order"] = draw.sample(range(n), n)
+            return new
+
+        for items in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                data, model = os.path.join(folder, "d.jsonl"), os.path.join(folder, "m.safetensors")
+                with open(data, "w") as out:
+                    out.write(lines([one(items, True) for _ in range(20)]))
+                said = command("train", "--data", data, "--model", model, "--epochs", "1", "--quiet")
+                self.assertEqual(said[2], 0, said)
+                sets = [one(items) for _ in range(5)]
+                printed, said, status = command("order", "--model", model, stdin=lines(sets))
+                self.assertEqual(status, 0, said)
+                with serving("--model", f"m={model}") as server:
+                    self.assertEqual(server.post("/v1/order", {"sets": sets})[1]["answers"], answers_of(printed))
+                    self.assertEqual(server.post("/v1/order", {**sets[0], "first": 1, "next": [[1, 0]]})[1]["answers"][0]["order"][:2],
+                                     ["1", "0"])
+                    about = json.loads(server.ask("GET", "/v1/models")[2])["models"][0]
+                    self.assertEqual((about["relations"], about["width"]), (2, int(items)))
+                    for bad in ({"pairs": [[None, 1], [1, None]]}, {"items": [[1], [2]]}, {"pairs": [[None, [1, None]], [[1, 1], None]]}):
+                        if items:
+                            bad = {"items": [[1], [2]], **bad}
+                        _, said, _ = command("order", "--model", model, stdin=lines([bad]))
+                        self.assertEqual(server.post("/v1/order", bad)[1]["error"], as_request(said).replace(model, "m"))
+
     def test_batched(self):
         """Requests of many clients at once, some with another search, some that fail."""
         sets = {i: number_sets(1 + i % 5, i) for i in range(48)}

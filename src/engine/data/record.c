@@ -33,6 +33,7 @@ onet_status record_line(record *r, onet_format format, const char *text, size_t 
                         onet_error *err) {
     r->n = r->width = r->members = r->relations = 0;
     r->pairs = NULL;
+    r->pair_names = NULL;
     r->items = NULL;
     r->single = false;
     r->word = NULL;
@@ -159,6 +160,10 @@ int onet_record_width(const onet_record *r) {
 
 int onet_record_relations(const onet_record *r) {
     return r ? r->relations : 0;
+}
+
+const char *onet_record_relation_names(const onet_record *r) {
+    return r ? r->pair_names : NULL;
 }
 
 const double *onet_record_values(const onet_record *r) {

@@ -25,6 +25,7 @@ struct onet_record {
     uint8_t *context;             /* [n]: 1: the item is seen but never placed; NULL: every item is placed */
     int relations;                /* numbers for each ordered pair of items; 0: none */
     const float *pairs;           /* [n, n, relations] */
+    const char *pair_names;       /* of the relations, one per line; NULL: they have none */
     onet_constraint *constraints; /* [constraint_count], items counted within the set */
     size_t constraint_count;
     long line; /* of its file, from 1; the number of the set in files that have no lines */

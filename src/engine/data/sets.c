@@ -7,6 +7,7 @@
 
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
+#include "engine/base/lines.h"
 #include "engine/base/memory.h"
 #include "engine/data/columns.h"
 #include "engine/data/constraints.h"
@@ -326,7 +327,26 @@ onet_status sets_append_pairs(onet_sets *s, int width, const float *value, onet_
     return ONET_OK;
 }
 
+/* As many as there are relations, none empty and no two equal. */
+static onet_status check_names(const char *lines, int width, onet_error *err) {
+    if (lines_count(lines) != width)
+        return fail(err, ONET_BAD, "%d name%s for %d relation%s; give a name for each", lines_count(lines),
+                    lines_count(lines) == 1 ? "" : "s", width, width == 1 ? "" : "s");
+    for (int a = 0; a < width; a++) {
+        const char *name, *other;
+        size_t length = lines_find(lines, a, &name);
+        if (!length) return fail(err, ONET_BAD, "relation %d has an empty name", a + 1);
+        for (int b = 0; b < a; b++)
+            if (lines_find(lines, b, &other) == length && !memcmp(name, other, length))
+                return fail(err, ONET_BAD, "relations %d and %d have the same name; rename one of them",
+                            b + 1, a + 1);
+    }
+    return ONET_OK;
+}
+
 onet_status sets_name_pairs(onet_sets *s, const char *names, onet_error *err) {
+    onet_status status = names ? check_names(names, s->pairs->width, err) : ONET_OK;
+    if (status) return status;
     char *copy = names ? strdup(names) : NULL;
     if (names && !copy) return fail_memory(err, "the names of the relations");
     free(s->pairs->names);
@@ -334,33 +354,66 @@ onet_status sets_name_pairs(onet_sets *s, const char *names, onet_error *err) {
     return ONET_OK;
 }
 
+/* Numbers of the relations of all sets; false: more than any memory holds. */
+static bool count_pairs(const onet_sets *s, int width, size_t *numbers) {
+    size_t sum = 0, own;
+    for (size_t k = 0; k < s->count; k++) {
+        if (!size_mul(sets_size(s, k), sets_size(s, k), &own) || own > SIZE_MAX / 2 - sum) return false;
+        sum += own;
+    }
+    return size_mul(sum, (size_t)width * sizeof(float), &own) && size_mul(sum, (size_t)width, numbers);
+}
+
+onet_status sets_take_pairs(onet_sets *s, int width, float *value, const char *names, onet_error *err) {
+    growing *g = (growing *)s;
+    size_t total = s->start[s->count], w = (size_t)width, at = 0;
+    onet_sets with = *s;
+    onet_pairs *p = with.pairs = calloc(1, sizeof *p);
+    onet_status status = check_relations(width, err);
+    if (!status && (!p || !(p->row = array_new(total, sizeof *p->row))))
+        status = fail_memory(err, "the relations");
+    if (!status) p->width = width;
+    for (size_t k = 0; k < s->count && !status; k++) {
+        size_t n = sets_size(s, k), from = s->start[k];
+        float *own = value + at * w;
+        if ((status = check_pairs(own, n, w, err))) error_prefix(err, "set %zu", k + 1);
+        for (size_t i = 0; i < n && !status; i++) {
+            memset(own + (i * n + i) * w, 0, w * sizeof *own); /* whatever stood there */
+            p->row[from + i] = at + i * n;
+        }
+        at += n * n;
+    }
+    if (!status && names) status = sets_name_pairs(&with, names, err);
+    if (status) {
+        sets_free_pairs(p);
+        free(value);
+        return status;
+    }
+    p->value = value;
+    sets_free_pairs(s->pairs);
+    s->pairs = p;
+    g->row_room = total;
+    g->value_room = at;
+    return ONET_OK;
+}
+
 onet_status onet_sets_set_pairs(onet_sets *s, int width, const float *value, const char *names,
                                 onet_error *err) {
     NEED(s, "sets");
-    if (width) NEED(value, "value");
-    onet_sets with = *s;
-    growing *g = (growing *)s, new = {.sets = {.start = s->start}};
-    onet_status status = ONET_OK;
-    for (size_t k = 0; k < s->count && width && !status; k++) {
-        size_t n = sets_size(s, k);
-        new.sets.count = k + 1;
-        status = sets_append_pairs(&new.sets, width, value, err);
-        if (status) error_prefix(err, "set %zu", k + 1);
-        value += n * n * (size_t)width;
+    if (!width && !s->width) return fail(err, ONET_USAGE, "the items have neither features nor relations");
+    if (!width) {
+        sets_free_pairs(s->pairs);
+        s->pairs = NULL;
+        return ONET_OK;
     }
-    if (!status && width && names) status = sets_name_pairs(&new.sets, names, err);
-    with.pairs = new.sets.pairs;
-    if (!status && !width && !s->width)
-        status = fail(err, ONET_USAGE, "the items have neither features nor relations");
-    if (status) {
-        sets_free_pairs(new.sets.pairs);
-        return status;
-    }
-    sets_free_pairs(s->pairs);
-    s->pairs = with.pairs;
-    g->row_room = new.row_room;
-    g->value_room = new.value_room;
-    return ONET_OK;
+    NEED(value, "value");
+    onet_status status = check_relations(width, err);
+    if (status) return status;
+    size_t numbers;
+    float *copy = count_pairs(s, width, &numbers) ? array_new(numbers, sizeof *copy) : NULL;
+    if (!copy) return fail_memory(err, "the relations");
+    memcpy(copy, value, numbers * sizeof *copy);
+    return sets_take_pairs(s, width, copy, names, err);
 }
 
 /* The rows of a set stand one after the other, those of the sets too. */
@@ -491,6 +544,8 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);
     onet_status related = s->pairs ? check_relations(s->pairs->width, err) : ONET_OK;
     if (related) return related;
+    if (s->pairs && s->pairs->names && (related = check_names(s->pairs->names, s->pairs->width, err)))
+        return related;
     if (s->pairs && (!s->pairs->row || !s->pairs->value))
         return fail(err, ONET_USAGE, "onet_pairs.row or value is NULL");
     if (!s->items == !s->word) return fail(err, ONET_BAD, "the sets have neither items nor words, or both");

@@ -33,6 +33,9 @@ onet_status sets_append_constraints(onet_sets *sets, const onet_constraint *cons
 /* Relations of the set that was appended last: value [n, n, width]. Either all sets have them, as many each,
  * or none: width 0 says that this one has none. */
 onet_status sets_append_pairs(onet_sets *sets, int width, const float *value, onet_error *err);
+/* Relations of all sets, [n, n, width] for each, in memory that becomes the sets' or, after a failure, is
+ * freed; names: one per line, or NULL. */
+onet_status sets_take_pairs(onet_sets *sets, int width, float *value, const char *names, onet_error *err);
 /* Names of the relations, one per line, in place of those that they had. */
 onet_status sets_name_pairs(onet_sets *sets, const char *names, onet_error *err);
 void sets_free_pairs(onet_pairs *pairs);

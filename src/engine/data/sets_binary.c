@@ -108,11 +108,13 @@ static onet_status read_pairs(onet_sets *s, const safetensors *file, const st_te
     float *value = array_new(pairs->bytes, 1);
     onet_status status =
         value ? safetensors_load(file, pairs, value, err) : fail_memory(err, "the relations");
-    if (!status)
-        status = onet_sets_set_pairs(s, (int)pairs->shape[1], value,
-                                     safetensors_metadata(file, "relations.names"), err);
+    if (status) {
+        free(value);
+        return status;
+    }
+    status =
+        sets_take_pairs(s, (int)pairs->shape[1], value, safetensors_metadata(file, "relations.names"), err);
     if (status == ONET_BAD) error_prefix(err, "%s", safetensors_name(file));
-    free(value);
     return status;
 }
 

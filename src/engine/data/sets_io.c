@@ -56,6 +56,7 @@ onet_status sets_append_record(onet_sets *sets, const record *r, const onet_word
     onet_status status = append_items(sets, r, words, err);
     if (!status && (status = sets_append_pairs(sets, r->relations, r->pairs, err)))
         sets->count--; /* it has no row there */
+    if (!status && r->pair_names && sets->count == 1) status = sets_name_pairs(sets, r->pair_names, err);
     if (!status && r->context) status = sets_append_context(sets, r->context, err);
     if (!status && r->constraint_count)
         status = sets_append_constraints(sets, r->constraints, r->constraint_count, err);
@@ -118,6 +119,7 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
     if ((status = give_constraints(sets, s, r, err))) return status;
     r->relations = sets_relations(sets);
     if (r->relations) r->pairs = sets_pairs(sets, from);
+    if (r->relations) r->pair_names = sets->pairs->names;
     if (sets->word) return give_words(sets, sets->word + from, r, err);
     size_t count = (size_t)r->n * (size_t)sets->width;
     if (!array_reserve(&r->item_store, &r->item_room, count + 1, sizeof *r->item_store))

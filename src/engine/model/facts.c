@@ -77,8 +77,9 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
         rest[count++] = (tensor){.name = "norm.sizes", .dims = 1, .shape = {rows}};
         rest[count++] = (tensor){.name = "norm.statistics", .dims = 2, .shape = {rows, numbers}};
     }
-    rest[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
-    rest[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
+    int inputs = width + sh->s.relations;
+    rest[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {inputs}};
+    rest[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {inputs}};
     if (m->words) {
         int words = m->words->count;
         int letters = (int)m->words->at[words] + words - 1; /* a newline between two words */

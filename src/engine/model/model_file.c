@@ -12,6 +12,7 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/half.h"
+#include "engine/base/lines.h"
 #include "engine/base/memory.h"
 #include "engine/base/sha256.h"
 #include "engine/data/columns_file.h"
@@ -470,6 +471,9 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         (status = safetensors_load_floats(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;
     const char *relations = sh->s.relations ? safetensors_metadata(file, "relations.names") : NULL;
+    if (relations && lines_count(relations) != sh->s.relations)
+        return fail(err, ONET_BAD, "%s is corrupt: it has %d names for %d relations", safetensors_name(file),
+                    lines_count(relations), sh->s.relations);
     if (relations && !(m->relations = strdup(relations))) return fail_memory(err, "a model");
     if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors"))
         return (status = scaling_read(&m->scaling, file, sh->s.width, err))

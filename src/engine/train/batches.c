@@ -1,6 +1,7 @@
 /* Shuffles the sets of an epoch into batches, from the seed and the epoch alone. */
 #include "engine/train/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
+#include "ordernet_train.h"
 
 void batches_free(batches *b) {
     if (!b) return;
@@ -102,6 +104,24 @@ void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch) {
         b->batch[j] = swap;
     }
     b->count = at;
+}
+
+int onet_train_batch(const onet_sets *sets) {
+    /* Pairs of a batch: memory is about 600 bytes for each with the default net. */
+    enum { MOST_PAIRS = 1 << 20, LEAST_OTHERS = MOST_PAIRS / 16 };
+    onet_train_options plain;
+    onet_train_defaults(&plain, sizeof plain);
+    if (!sets || !sets->pairs || !sets->count) return plain.batch;
+    double most = 0, mean = 0;
+    for (size_t s = 0; s < sets->count; s++) {
+        double pairs = (double)sets_size(sets, s) * (double)sets_size(sets, s);
+        mean += pairs / (double)sets->count;
+        if (pairs > most) most = pairs;
+    }
+    /* The largest set and some of the others: one large set alone does not make all batches small. */
+    double others = MOST_PAIRS - most > LEAST_OTHERS ? MOST_PAIRS - most : LEAST_OTHERS;
+    double fits = 1 + floor(others / mean);
+    return fits < plain.batch ? (int)fits : plain.batch;
 }
 
 batch_size batches_size(const batches *b, const batch *one, const onet_sets *sets) {

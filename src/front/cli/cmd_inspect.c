@@ -10,6 +10,7 @@
 #include "app/json_report.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
+#include "engine/base/lines.h"
 #include "engine/base/shown.h"
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
@@ -43,6 +44,28 @@ static void print_columns(const onet_columns *columns) {
     if (columns && onet_columns_name(columns, 0)) putchar('\n');
     if (columns && onet_columns_missing(columns))
         printf("missing values   %s\n", choice_name(onet_missings(), (int)onet_columns_missing(columns)));
+}
+
+static void print_relations(const onet_model *m) {
+    const char *all = onet_model_relations(m), *name;
+    int count = onet_model_settings(m)->relations;
+    char text[SHOWN];
+    printf("relations        %d for each ordered pair of items", count);
+    for (int r = 0; all && r < count; r++) {
+        size_t length = lines_find(all, r, &name);
+        printf("%s%s", r ? ", " : ": ", shown_text(text, sizeof text, name, length));
+    }
+    putchar('\n');
+}
+
+static json_t *json_relations(const onet_model *m) {
+    const char *all = onet_model_relations(m), *name;
+    json_t *list = json_array();
+    for (int r = 0; all && r < onet_model_settings(m)->relations; r++) {
+        size_t length = lines_find(all, r, &name);
+        json_array_append_new(list, json_stringn(name, length));
+    }
+    return list;
 }
 
 static json_t *json_columns(const onet_columns *columns) {
@@ -160,7 +183,7 @@ static void print_text(const onet_model *m, const char *path) {
     else
         printf("%d feature%s%s\n", onet_model_width(m), onet_model_width(m) == 1 ? "" : "s",
                s->relative ? ", as given and relative to the set" : "");
-    if (s->relations) printf("relations        %d for each ordered pair of items\n", s->relations);
+    if (s->relations) print_relations(m);
     print_columns(onet_model_columns(m));
     if (!strcmp(onet_model_kind(m), "network")) print_blocks(m);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
@@ -216,6 +239,10 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
         (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0), "half",
         onet_model_half(m), "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names,
         "record", record, "tensors", tensors);
+    if (s->relations) {
+        json_object_set_new(json_object_get(all, "settings"), "relations", json_integer(s->relations));
+        json_object_set_new(all, "relations", json_relations(m));
+    }
     if (!words) json_object_set_new(all, "scale", json_scale(m));
     if (weights_of(m)) json_object_set_new(all, "score", json_score(m));
     char *text;

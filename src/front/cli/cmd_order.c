@@ -50,8 +50,8 @@ typedef struct ordering {
     onet_orderer *orderer;
     onet_writer *out;
     onet_record *records[BATCH_SETS];
-    int count; /* records at hand */
-    size_t items;
+    int count;               /* records at hand */
+    size_t items, relations; /* of them: n, and n * n numbers for each relation */
     answer_room room;
     size_t seen, bad; /* sets so far; those that could not be ordered */
     double *step;     /* [step_room]: scores of the steps */
@@ -151,14 +151,15 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
         o->count = 0;
     }
     o->count = 0;
-    o->items = 0;
+    o->items = o->relations = 0;
     return status;
 }
 
 static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
     for (;;) {
         /* Sets that are complete are answered before waiting for more input. */
-        if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || onet_reader_waits(in)) {
+        if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || o->relations >= BATCH_RELATIONS ||
+            onet_reader_waits(in)) {
             onet_status status = answer(o, onet_reader_name(in), err);
             if (!status) status = onet_writer_flush(o->out, err);
             if (status) return status;
@@ -180,7 +181,9 @@ static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
                           onet_reader_name(in), onet_record_line(*r));
         if (!status && !end) {
             o->count++;
-            o->items += (size_t)onet_record_size(*r);
+            size_t n = (size_t)onet_record_size(*r);
+            o->items += n;
+            o->relations += n * n * (size_t)onet_record_relations(*r);
             o->seen++;
             continue;
         }

@@ -28,6 +28,7 @@ typedef struct train_values {
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
+    int batch; /* 0: as suits the data */
     int folds, quiet, force, ranker, learning_curve;
     char **group; /* [grouped]: of each set that was read; NULL: there are none */
     size_t grouped;
@@ -53,6 +54,7 @@ static onet_status choose_settings(train_values *v, onet_error *err) {
     if (v->settings.decoder_blocks) s->decoder_blocks = v->settings.decoder_blocks;
     if (v->settings.decoder_out) s->decoder_out = v->settings.decoder_out;
     s->relative = v->settings.relative;
+    if (v->batch) v->options.batch = v->batch;
     return ONET_OK;
 }
 
@@ -300,6 +302,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         status = check_from(v, err);
     }
     if (!status) status = onet_sets_read(data, v->data, &v->read, err);
+    if (!status && !v->batch && (*data)->pairs) v->options.batch = onet_train_batch(*data);
     if (!status && v->valid) {
         onet_read_options read = v->read;
         if ((*data)->words) read.words = (*data)->words;
@@ -353,6 +356,7 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
     size_t *number = NULL;
     if (!status && v->group) status = groups_number(&number, v->group, v->grouped, err);
     how.group = number;
+    int batch = v->options.batch;
     if (!status) status = tuning_run(&v->options, &result, data, &how, v->quiet, err);
     free(number);
     if (!status && result.stopped && !interrupted_by_user())
@@ -371,6 +375,7 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
     v->options.keep = 0; /* checked before the search */
     status = settings_as_options(v, err);
+    if (v->options.batch != batch) v->batch = v->options.batch;
     if (!status && !v->quiet) print_command(v, &result);
     fflush(stdout);
     return status;
@@ -537,7 +542,8 @@ static const option options[] = {
            .help = "Passes over the data."),
     OPTION(U64, "max-steps", AT(options.max_steps), .argument = "N", .default_text = "as the epochs say",
            .help = "Stop after this many steps."),
-    OPTION(INT, "batch", AT(options.batch), .argument = "N", RANGE(1, 65536), .help = "Sets per step."),
+    OPTION(INT, "batch", AT(batch), .argument = "N", RANGE(1, 65536),
+           .default_text = "32; fewer for large sets with relations", .help = "Sets per step."),
     OPTION(DOUBLE, "learning-rate", AT(options.learning_rate), .argument = "X", RANGE(1e-12, 100),
            .help = "Adam's learning rate."),
     OPTION(CHOICE, "schedule", AT(options.schedule), .argument = "NAME", .choices = onet_schedules,

@@ -54,8 +54,8 @@ static onet_status parse(request *base, const service *shared, char *body, size_
     order_request *r = (order_request *)(void *)base;
     const request_limits *limits = &shared->limits;
     static const char *const options[] = {"model", "decode", "beam", "top", "steps", "seed", "sets", NULL};
-    static const char *const set_keys[] = {"items",  "order", "first",   "last",  "prefix",
-                                           "before", "next",  "context", "pairs", NULL};
+    static const char *const set_keys[] = {"items",  "pairs",  "order", "first",   "last",
+                                           "prefix", "before", "next",  "context", NULL};
     envelope e;
     onet_status status = envelope_members(&e, body, length, err);
     if (!status) status = request_keys(&e, options, set_keys, err);

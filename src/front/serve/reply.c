@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/error_line.h"
+#include "engine/base/lines.h"
 #include "front/serve/exchange.h"
 #include "ordernet_io.h"
 #include "ordernet_words.h"
@@ -154,6 +155,21 @@ static void write_columns(text *t, const onet_columns *columns) {
     text_put(t, "],");
 }
 
+/* What a set must have beside its items: so many relations, by these names if it knows them. */
+static void write_relations(text *t, const onet_model *model) {
+    const char *all = onet_model_relations(model), *name;
+    int count = onet_model_settings(model)->relations;
+    text_printf(t, "\"relations\":%d,", count);
+    if (!all) return;
+    text_put(t, "\"relation_names\":[");
+    for (int r = 0; r < count; r++) {
+        size_t length = lines_find(all, r, &name);
+        if (r) text_put(t, ",");
+        text_string(t, name, length);
+    }
+    text_put(t, "],");
+}
+
 static enum MHD_Result send_models(exchange *x) {
     text t = {0};
     text_put(&t, "{\"models\":[");
@@ -169,6 +185,7 @@ static enum MHD_Result send_models(exchange *x) {
         text_printf(&t, "%s{\"name\":\"%s\",\"items\":\"%s\",\"width\":%d,", i ? "," : "", slot->name,
                     words ? "words" : "numbers", width);
         if (columns && onet_columns_name(columns, 0)) write_columns(&t, columns);
+        if (onet_model_settings(v->model)->relations) write_relations(&t, v->model);
         if (words) text_printf(&t, "\"words\":%d,", onet_words_count(words));
         text_printf(&t, "\"parameters\":%zu,\"sha256\":\"%s\",\"loaded\":\"%s\"}",
                     onet_model_parameters(v->model, 0), v->checksum, when);
