@@ -100,11 +100,11 @@ static onet_status read_pairs(onet_sets *s, const safetensors *file, const st_te
                               onet_error *err) {
     size_t meant = 0;
     for (size_t k = 0; k < s->count; k++) meant += sets_size(s, k) * sets_size(s, k);
-    if (pairs->shape[0] != meant || pairs->shape[1] < 1 || pairs->shape[1] > 16)
+    if (pairs->shape[0] != meant || pairs->shape[1] < 1 || pairs->shape[1] > MAX_RELATIONS)
         return fail(
             err, ONET_BAD,
-            "%s: its pairs have the shape [%zu, %zu], where the sets ask for [%zu, 1 to 16 relations]",
-            safetensors_name(file), pairs->shape[0], pairs->shape[1], meant);
+            "%s: its pairs have the shape [%zu, %zu], where the sets ask for [%zu, 1 to %d relations]",
+            safetensors_name(file), pairs->shape[0], pairs->shape[1], meant, MAX_RELATIONS);
     float *value = array_new(pairs->bytes, 1);
     onet_status status =
         value ? safetensors_load(file, pairs, value, err) : fail_memory(err, "the relations");
