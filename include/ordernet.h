@@ -123,7 +123,8 @@ typedef struct onet_pairs {
     size_t *row;       /* [start[count]] */
     float *value;      /* [sum of n * n, width] */
     char *names;       /* one per line; NULL: none */
-    void *reserved[4]; /* zero */
+    float *fill;       /* [width]: what replaced values that were missing; NULL: none was allowed to be */
+    void *reserved[3]; /* zero */
 } onet_pairs;
 
 /* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features (float32, row by row) or
@@ -229,6 +230,8 @@ ONET_API const onet_words *onet_model_words(const onet_model *model); /* NULL: i
  * per line (NULL: none). */
 ONET_API const onet_columns *onet_model_columns(const onet_model *model);
 ONET_API const char *onet_model_relations(const onet_model *model);
+/* What replaces a missing relation, one number for each; NULL: none may be missing. */
+ONET_API const float *onet_model_relation_fill(const onet_model *model);
 
 /* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
 

@@ -48,6 +48,18 @@ struct onet_read_options {
     int delimiter; /* CSV: between two fields; 0: a tab where the name or the header tells, else a comma */
     int mixed;     /* onet_reader_next: items may have one width in one set and another in the next */
     const char *group_column; /* CSV: has the group of a set (onet_record_text), not a feature; NULL: none */
+    /* CSV: a second file, with the relations between the items: a row for each ordered pair, with the set
+     * column, `from` and `to`, and a column for each relation. NULL: none. */
+    const char *pairs;
+    /* CSV: the column that items are called by in `pairs`, not a feature; "": none, they are counted from 0
+     * in each set; NULL: `name` where there is one, else as "". */
+    const char *name_column;
+    /* The relations of a model (onet_model_relations), or of other sets: columns of `pairs` are taken by
+     * these names. NULL: all of them. */
+    const char *relations;
+    /* What replaces a missing relation (onet_model_relation_fill), one for each; NULL: as `missing` says,
+     * where `relations` is NULL. */
+    const float *relation_fill;
 };
 
 /* All zero except `size`, which suits most files. */

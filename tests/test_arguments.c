@@ -782,6 +782,7 @@ static void records_and_readers(void **state) {
     assert_int_equal(onet_record_width(NULL), 0);
     assert_int_equal(onet_record_relations(NULL), 0);
     assert_null(onet_record_relation_names(NULL));
+    assert_null(onet_model_relation_fill(NULL));
     assert_null(onet_record_values(NULL));
     assert_null(onet_record_items(NULL));
     assert_null(onet_record_word(NULL, 0));

@@ -132,6 +132,22 @@ typedef struct option {
         .help = "Pointer Network text: numbers per item."                                                    \
     }
 
+/* Relations of the items of a CSV file, in a second one. */
+#define OPTIONS_PAIRS(at)                                                                                    \
+    {.name = "pairs",                                                                                        \
+     .kind = OPTION_STRING,                                                                                  \
+     .argument = "FILE",                                                                                     \
+     .field = (at) + offsetof(onet_read_options, pairs),                                                     \
+     .default_text = "none",                                                                                 \
+     .help = "CSV: a second file, with the relations between items: a row for each ordered pair, with the "  \
+             "columns set, from and to, and one for each relation."},                                        \
+    {                                                                                                        \
+        .name = "name-column", .kind = OPTION_STRING, .argument = "NAME",                                    \
+        .field = (at) + offsetof(onet_read_options, name_column),                                            \
+        .default_text = "name, where there is one, else their places from 0",                                \
+        .help = "CSV with --pairs: the column that items are called by there; '' for their places."          \
+    }
+
 /* Goes through arguments[count], fills in the fields of values and gathers what is not an option at the
  * front of arguments; *operands is their number, *help whether --help was among them. A required option may
  * be missing only beside --help. */

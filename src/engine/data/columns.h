@@ -50,6 +50,9 @@ onet_status columns_choose(onet_sets *sets, const char *file, const onet_read_op
 /* ONET_BAD: options->features is set and the features have no names. line 0: the file has no lines. */
 onet_status columns_no_names(const char *file, long line, onet_error *err);
 
+/* onet_read_options.missing where missing features are copied as they are; relations may not be missing. */
+enum { MISSING_COPIED = ONET_MISSING_INDICATOR + 1 };
+
 /* Whether the text of a field is a missing value: "NA", "null", nothing, ... */
 bool missing_text(const char *text, size_t length);
 

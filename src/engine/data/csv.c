@@ -104,7 +104,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     const onet_columns *model = o->columns;
     const char *set = column_name(o->set_column, model ? model->set : NULL, "set");
     const char *rank = column_name(o->rank_column, model ? model->rank : NULL, "rank");
-    bool named = o->features || (model && model->name);
+    bool named = o->features || (model && model->name), some = !o->features || *o->features;
     bool one_set = o->one_set || !*set;
     t->crlf = rows->crlf;
     t->categories = o->features && !(model && model->name);
@@ -125,8 +125,18 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
         csv_column *c = &t->column[k];
         c->kind = kind_of_name(c->name, set, rank, named);
         if (c->kind == CSV_OPEN && o->group_column && !strcmp(c->name, o->group_column)) c->kind = CSV_TEXT;
+        if (o->pairs && !strcmp(c->name, o->name_column ? o->name_column : "name")) {
+            t->named = true;
+            t->item_name = k;
+            if (c->kind == CSV_OPEN) c->kind = CSV_TEXT;
+        }
         if (c->kind == CSV_OPEN) c->feature = t->width++;
     }
+    if (o->pairs && o->name_column && *o->name_column && !t->named)
+        return fail_field(err, ONET_BAD, "onet_read_options.name_column",
+                          "%s:1: there is no column `%.100s` that items are called by; name another", t->file,
+                          o->name_column);
+    if (o->pairs && !some) return ONET_OK; /* relations alone */
     if (o->features) return name_features(t, o->features, model, err);
     return named ? take_features(t, model, err) : ONET_OK;
 }
@@ -140,7 +150,7 @@ static onet_status bad_value(const csv_table *t, const csv_rows *rows, size_t k,
 }
 
 /* White space around the name of a set, in quotes or not, is ignored. */
-static void trim(const char **text, size_t *length) {
+void csv_trim(const char **text, size_t *length) {
     while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
     while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t')) --*length;
 }
@@ -174,7 +184,7 @@ static bool has_sign(const char *text, size_t length, const char *sign) {
     if (!behind && memcmp(text, sign, own) != 0) return false;
     text += behind ? 0 : own;
     length -= own;
-    trim(&text, &length);
+    csv_trim(&text, &length);
     return length && (has_thousands(text, length) ||
                       number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length);
 }
@@ -322,7 +332,7 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
         if ((status = csv_plain(rows, k, &text, &length, err))) return status;
         if (classes) classes_take(t, k, text, length);
         if (kind == CSV_SET) {
-            trim(&text, &length);
+            csv_trim(&text, &length);
             if (!length) return bad_value(t, rows, k, text, length, "is empty; every row names its set", err);
             if (!names_add(&t->names, text, length, &t->set_of[row]))
                 return fail_memory(err, "the names of the sets");
@@ -339,6 +349,12 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
         } else if (kind == CSV_FEATURE || kind == CSV_OPEN) {
             if ((status = feature(t, rows, k, text, length, err))) return status;
         }
+    }
+    if (t->named) {
+        if ((status = csv_plain(rows, t->item_name, &text, &length, err))) return status;
+        if (!length)
+            return bad_value(t, rows, t->item_name, text, length, "is empty; relations go by this name", err);
+        if ((status = csv_pairs_note(t, rows->line, text, length, err))) return status;
     }
     t->rows++;
     return ONET_OK;
@@ -384,8 +400,8 @@ static onet_status misspelt(const csv_table *t, const csv_column *c, onet_error 
                 how ? how : "leave the field empty where a value is missing");
 }
 
-/* Numbers of the columns that are features, and no others, stay in the rows. */
-static onet_status keep_features(csv_table *t, onet_error *err) {
+/* Numbers of the columns that are features, and no others, stay in the rows. related: there need be none. */
+static onet_status keep_features(csv_table *t, bool related, onet_error *err) {
     int *from = array_new((size_t)t->width + 1, sizeof *from), width = (int)t->classes, before = t->width;
     if (!from) return fail_memory(err, "the features of a CSV file");
     onet_status status = ONET_OK;
@@ -407,9 +423,9 @@ static onet_status keep_features(csv_table *t, onet_error *err) {
             from[c->feature] = c->feature;
         width++;
     }
-    for (size_t k = 0; k < t->columns && !width && !status; k++)
+    for (size_t k = 0; k < t->columns && !width && !related && !status; k++)
         if (is_misspelt(&t->column[k])) status = misspelt(t, &t->column[k], err);
-    if (!status && !width)
+    if (!status && !width && !related)
         status = fail(err, ONET_BAD,
                       "%s: no column of numbers; give every item at least one feature, or name columns of "
                       "text as features",
@@ -524,6 +540,7 @@ static onet_status keep_text(csv_table *t, const csv_rows *rows, size_t row, one
  * features are held once. */
 static onet_status move_items(csv_table *t, onet_error *err) {
     size_t width = (size_t)t->width, bytes = width * sizeof *t->items;
+    if (!width) return ONET_OK;
     double *hand = malloc(bytes);
     bool *done = calloc(t->rows, sizeof *done);
     if (!hand || !done) {
@@ -673,11 +690,15 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     }
     if (status) return status;
     if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
-    if ((status = keep_features(t, err)) || (status = classes_expand(t, err)) ||
-        (status = check_missing(t, options, err)) || (status = make_columns(t, options, err)) ||
-        (status = list_unused(t, options, err)))
+    if ((status = keep_features(t, options->pairs, err)) || (status = classes_expand(t, err)) ||
+        (status = check_missing(t, options, err)))
         return status;
+    if (t->width && ((status = make_columns(t, options, err)) || (status = list_unused(t, options, err))))
+        return status;
+    if (!t->items && !array_reserve(&t->items, &t->item_room, 1, sizeof *t->items))
+        return fail_memory(err, "the features of a CSV file");
     if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
+    if (options->pairs && (status = csv_pairs_read(t, options, rows->limit, err))) return status;
     free(t->rank);
     free(t->flag);
     free(t->set_of);
@@ -767,6 +788,11 @@ void csv_free(csv_table *t) {
     free(t->flag);
     free(t->set_of);
     names_free(&t->names);
+    names_free(&t->item_names);
+    free(t->pairs);
+    free(t->pair_at);
+    free(t->pair_names);
+    free(t->pair_fill);
     onet_columns_free(t->columns_of_items);
     free(t);
 }
@@ -782,6 +808,9 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     r->context = t->context && context_placed(t->context + from, (size_t)r->n) < (size_t)r->n
                      ? t->context + from
                      : NULL;
+    r->relations = t->relations;
+    r->pairs = t->relations ? t->pairs + t->pair_at[s] * (size_t)t->relations : NULL;
+    r->pair_names = t->pair_names;
     r->constraints = NULL;
     r->constraint_count = 0;
     r->line = t->line[t->row_of[from]];
@@ -797,7 +826,7 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
 static onet_status take_items(csv_table *t, onet_sets *sets, onet_error *err) {
     size_t count = t->rows * (size_t)t->width;
     bool rounded = false;
-    if (!(sets->items = malloc(count * sizeof *sets->items)))
+    if (!(sets->items = malloc(count ? count * sizeof *sets->items : 1)))
         return fail_memory(err, "the features of a CSV file");
     for (size_t i = 0; i < count; i++) {
         sets->items[i] = (float)t->items[i];
@@ -840,6 +869,14 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     sets->columns = t->columns_of_items;
     t->columns_of_items = NULL;
     sets_taken(sets);
-    *result = sets;
-    return ONET_OK;
+    if (t->relations) {
+        status = sets_take_pairs(sets, t->relations, t->pairs, t->pair_names, err);
+        t->pairs = NULL;
+        if (!status) status = sets_fill_pairs(sets, t->pair_fill, err);
+    }
+    if (status)
+        onet_sets_free(sets);
+    else
+        *result = sets;
+    return status;
 }

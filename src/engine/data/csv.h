@@ -121,6 +121,15 @@ struct csv_table {
     double *rank;   /* [rows], NaN where empty; while reading */
     char *flag;     /* [rows]: '0', '1', or 0 where empty: the column `context`; while reading */
     size_t *set_of; /* [rows]; while reading */
+    /* Relations, from a second file (csv_pairs.c). */
+    bool named;       /* items have names there: */
+    size_t item_name; /* the column that has them */
+    names item_names; /* row by row: the number of the set, as bytes, then the item's name */
+    int relations;    /* 0: none */
+    float *pairs;     /* [pair_at[sets], relations] */
+    size_t *pair_at;  /* [sets + 1]: the pairs before those of a set */
+    char *pair_names; /* one per line */
+    float *pair_fill; /* [relations]: what replaced missing values; NULL: none may be missing */
 };
 
 /* Whether a file's name ends in .tsv, .gz and .xz left aside. */
@@ -136,6 +145,16 @@ void csv_record(const csv_table *table, size_t s, onet_format format, record *r)
 
 /* All sets, with the features as float32; the table's arrays become theirs. */
 onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
+
+/* Removes white space around a name, in quotes or not. */
+void csv_trim(const char **text, size_t *length);
+
+/* ---- Relations (csv_pairs.c) ------------------------------------------------------------------------- */
+
+/* Notes the name of the item in the row that is being read, whose set is known. */
+onet_status csv_pairs_note(csv_table *table, long line, const char *name, size_t length, onet_error *err);
+/* The relations of the table, whose sets are known, from the file options->pairs. */
+onet_status csv_pairs_read(csv_table *table, const onet_read_options *options, size_t limit, onet_error *err);
 
 /* ---- Writing (csv_write.c) --------------------------------------------------------------------------- */
 

@@ -61,7 +61,8 @@ onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *tak
         return status;
     }
     memcpy(picked->hash, sets->hash, sizeof picked->hash);
-    if (picked->pairs && sets->pairs->names && (status = sets_name_pairs(picked, sets->pairs->names, err))) {
+    if (picked->pairs && ((status = sets_name_pairs(picked, sets->pairs->names, err)) ||
+                          (status = sets_fill_pairs(picked, sets->pairs->fill, err)))) {
         onet_sets_free(picked);
         return status;
     }

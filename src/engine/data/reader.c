@@ -95,6 +95,10 @@ onet_status reader_start(reader **result, input *from, const onet_read_options *
     if (!status && in->options.format && !format_find(in->options.format))
         status = fail(err, ONET_USAGE, "there is no format %d", (int)in->options.format);
     if (!status) status = find_format(in, err);
+    if (!status && in->options.pairs && !in->format->read_table)
+        status = fail_field(err, ONET_USAGE, "onet_read_options.pairs",
+                            "%s: a second file of relations goes with CSV; in %s they are part of the sets",
+                            input_name(in->in), in->format->name);
     if (status)
         onet_reader_close(in);
     else

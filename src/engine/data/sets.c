@@ -69,6 +69,7 @@ void sets_free_pairs(onet_pairs *p) {
     free(p->row);
     free(p->value);
     free(p->names);
+    free(p->fill);
     free(p);
 }
 
@@ -351,6 +352,16 @@ onet_status sets_name_pairs(onet_sets *s, const char *names, onet_error *err) {
     if (names && !copy) return fail_memory(err, "the names of the relations");
     free(s->pairs->names);
     s->pairs->names = copy;
+    return ONET_OK;
+}
+
+onet_status sets_fill_pairs(onet_sets *s, const float *fill, onet_error *err) {
+    size_t bytes = (size_t)s->pairs->width * sizeof *fill;
+    float *copy = fill ? malloc(bytes) : NULL;
+    if (fill && !copy) return fail_memory(err, "the relations");
+    if (fill) memcpy(copy, fill, bytes);
+    free(s->pairs->fill);
+    s->pairs->fill = copy;
     return ONET_OK;
 }
 

@@ -38,6 +38,8 @@ onet_status sets_append_pairs(onet_sets *sets, int width, const float *value, on
 onet_status sets_take_pairs(onet_sets *sets, int width, float *value, const char *names, onet_error *err);
 /* Names of the relations, one per line, in place of those that they had. */
 onet_status sets_name_pairs(onet_sets *sets, const char *names, onet_error *err);
+/* What replaced missing values, fill [width], copied; NULL: none may be missing. */
+onet_status sets_fill_pairs(onet_sets *sets, const float *fill, onet_error *err);
 void sets_free_pairs(onet_pairs *pairs);
 
 /* R: numbers for each ordered pair; 0: there are no relations. */

@@ -327,7 +327,7 @@ onet_status onet_sets_convert(const char *from, const char *to, const onet_read_
     read = (onet_read_options){.size = sizeof read};
     if (!status) status = sized_take(&read, sizeof read, reading, "onet_read_options", err);
     if (status) return status;
-    if (!read.columns) read.missing = ONET_MISSING_MEAN; /* missing values are copied, not filled in */
+    if (!read.columns) read.missing = (onet_missing)MISSING_COPIED;
     const data_format *found = format_find(options.format);
     /* Standard output has no name to tell a format: it gets that of the input. */
     if (strcmp(to, "-") && (status = format_to_write(to, options.format, &found, err))) return status;

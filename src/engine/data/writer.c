@@ -116,7 +116,8 @@ static onet_status check_holds(const data_format *format, const record *r, const
                                onet_error *err) {
     unsigned needs = r->items ? HOLDS_NUMBERS : HOLDS_WORDS;
     if (r->context) needs |= HOLDS_CONTEXT;
-    if (r->pairs) needs |= HOLDS_PAIRS;
+    /* Relations from a second file stay there. */
+    if (r->pairs && !(r->table && answer && format->format == ONET_FORMAT_CSV)) needs |= HOLDS_PAIRS;
     if (r->constraint_count && !answer) needs |= HOLDS_CONSTRAINTS;
     missing_count missing = {0};
     if (r->items) missing_add(&missing, r->items, (size_t)r->n, r->width, r->line, 0);

@@ -66,7 +66,7 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
         return describe(to, &slope);
     }
     i -= slopes;
-    tensor rest[11 + SCALING_TENSORS];
+    tensor rest[12 + SCALING_TENSORS];
     size_t count = 0;
     int width = sh->s.width;
     if (m->sized) rest[count++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
@@ -80,6 +80,8 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
     int inputs = width + sh->s.relations;
     rest[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {inputs}};
     rest[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {inputs}};
+    if (m->relation_fill)
+        rest[count++] = (tensor){.name = "relations.fill", .dims = 1, .shape = {sh->s.relations}};
     if (m->words) {
         int words = m->words->count;
         int letters = (int)m->words->at[words] + words - 1; /* a newline between two words */

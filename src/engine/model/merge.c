@@ -185,6 +185,8 @@ static onet_status take_inputs(onet_model *to, const onet_model *from, onet_erro
     size_t width = model_inputs(from);
     if (from->relations && !(to->relations = strdup(from->relations)))
         return fail_memory(err, "the relations");
+    onet_status filled = model_fill_relations(to, from->relation_fill, err);
+    if (filled) return filled;
     memcpy(to->mean, from->mean, width * sizeof *to->mean);
     memcpy(to->scale, from->scale, width * sizeof *to->scale);
     to->sized = from->sized;

@@ -48,6 +48,7 @@ void onet_model_free(onet_model *m) {
     onet_columns_free(m->columns);
     scaling_free(m->scaling);
     free(m->relations);
+    free(m->relation_fill);
     free(m);
 }
 
@@ -112,6 +113,18 @@ int onet_model_feature(const onet_model *m, int j, onet_feature *feature) {
 
 const onet_columns *onet_model_columns(const onet_model *m) {
     return m ? m->columns : NULL;
+}
+
+onet_status model_fill_relations(onet_model *m, const float *fill, onet_error *err) {
+    size_t R = (size_t)m->sh.s.relations;
+    if (!fill || !R) return ONET_OK;
+    if (!(m->relation_fill = array_new(R, sizeof *fill))) return fail_memory(err, "the relations");
+    memcpy(m->relation_fill, fill, R * sizeof *fill);
+    return ONET_OK;
+}
+
+const float *onet_model_relation_fill(const onet_model *m) {
+    return m ? m->relation_fill : NULL;
 }
 
 const char *onet_model_relations(const onet_model *m) {

@@ -29,6 +29,7 @@ struct onet_model {
     onet_columns *columns; /* of the data that it was trained on; NULL: not known. Owned by the model */
     scaling *scaling;      /* of the features, before mean and scale; NULL: they are as in the sets */
     char *relations;       /* names, one per line; NULL: they have none */
+    float *relation_fill;  /* [R]: what replaces a missing one; NULL: none may be missing */
     record_entry *record;  /* [records]: the training record, in the order in which it was set */
     size_t records, record_room;
 };
@@ -62,6 +63,9 @@ static inline int model_width(const onet_model *m) {
 static inline size_t model_inputs(const onet_model *m) {
     return (size_t)(m->sh.s.width + m->sh.s.relations);
 }
+
+/* Copies fill [R], what replaces a missing relation; NULL: nothing is done. */
+onet_status model_fill_relations(onet_model *model, const float *fill, onet_error *err);
 
 /* Whether sets have the relations that the model was trained on. */
 onet_status model_check_relations(const onet_model *model, const onet_sets *sets, onet_error *err);

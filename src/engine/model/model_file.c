@@ -87,6 +87,8 @@ void model_checksum(const onet_model *m, char hex[65]) {
     sha256_start(&sum);
     sum_settings(&sum, &m->sh.s);
     if (m->sh.s.relations) sum_text(&sum, m->relations ? m->relations : "");
+    if (m->relation_fill)
+        sha256_add(&sum, m->relation_fill, (size_t)m->sh.s.relations * sizeof *m->relation_fill);
     size_t width = model_inputs(m);
     sha256_add(&sum, m->theta, m->sh.total * sizeof *m->theta);
     sha256_add(&sum, m->mean, width * sizeof *m->mean);
@@ -227,6 +229,12 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                         "%s: input.mean or input.scale of feature %zu is not a finite number; train the "
                         "model again or use an earlier one",
                         name, i);
+    for (int r = 0; m->relation_fill && r < sh->s.relations; r++)
+        if (!isfinite(m->relation_fill[r]))
+            return fail(err, bad,
+                        "%s: relations.fill of relation %d is not a finite number; train the model again or "
+                        "use an earlier one",
+                        name, r);
     return ONET_OK;
 }
 
@@ -246,7 +254,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     uint16_t *halves;
     onet_status status = check_numbers(m, to.path ? to.path : "the model", ONET_FAILED, err);
     if (status) return status;
-    st_tensor *list = array_new(2 * (size_t)sh->tensors + 11 + SCALING_TENSORS, sizeof *list);
+    st_tensor *list = array_new(2 * (size_t)sh->tensors + 12 + SCALING_TENSORS, sizeof *list);
     tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
     if (!list || !slopes) {
         free(list);
@@ -290,6 +298,12 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
         (st_tensor){.name = "input.mean", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->mean};
     list[count++] =
         (st_tensor){.name = "input.scale", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->scale};
+    if (m->relation_fill)
+        list[count++] = (st_tensor){.name = "relations.fill",
+                                    .type = ST_F32,
+                                    .dims = 1,
+                                    .shape = {(size_t)sh->s.relations},
+                                    .data = m->relation_fill};
     if (m->words && !status) {
         status = words_tensors_make(&w, m->words, true, err);
         list[count++] = w.tensor[0];
@@ -475,6 +489,13 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         return fail(err, ONET_BAD, "%s is corrupt: it has %d names for %d relations", safetensors_name(file),
                     lines_count(relations), sh->s.relations);
     if (relations && !(m->relations = strdup(relations))) return fail_memory(err, "a model");
+    const st_tensor *fill = sh->s.relations ? safetensors_find(file, "relations.fill") : NULL;
+    if (fill) {
+        size_t R = (size_t)sh->s.relations;
+        if ((status = safetensors_expect_floats(file, "relations.fill", 1, &R, &fill, err))) return status;
+        if (!(m->relation_fill = array_new(R, sizeof *m->relation_fill))) return fail_memory(err, "a model");
+        if ((status = safetensors_load_floats(file, fill, m->relation_fill, err))) return status;
+    }
     if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors"))
         return (status = scaling_read(&m->scaling, file, sh->s.width, err))
                    ? status

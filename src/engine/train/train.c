@@ -105,6 +105,9 @@ static onet_status make_state(run *r, onet_error *err) {
                             : r->o.from         ? r->o.from->relations
                                                 : r->sets.train->pairs->names;
     if (relations && !(r->model->relations = strdup(relations))) return fail_memory(err, "the relations");
+    const float *fill = settings.relations ? r->sets.train->pairs->fill : NULL;
+    if (r->o.from && r->o.from->relation_fill) fill = r->o.from->relation_fill;
+    if ((status = model_fill_relations(r->model, fill, err))) return status;
     int vectors = r->sets.own->word && r->o.train_vectors;
     size_t vector_numbers = vectors ? (size_t)r->sets.own->words->count * (size_t)r->sets.own->width : 0;
     if ((status = state_new(&r->s, sh->total, vector_numbers, r->o.average > 0, err))) return status;

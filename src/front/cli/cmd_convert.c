@@ -44,6 +44,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 static const option options[] = {
     OPTION(CHOICE, "to", AT(to), .argument = "FORMAT", .choices = onet_formats, .help = "Format to write."),
     OPTIONS_READ(AT(read)),
+    OPTIONS_PAIRS(AT(read)),
     {.group = "Models"},
     OPTION(FLAG, "half", AT(half),
            .help = "IN is a model: write its weights in half precision, two bytes each instead of four."),

@@ -163,6 +163,7 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     onet_sets *train = NULL;
     read.words = onet_model_words(model);
     read.columns = onet_model_columns(model);
+    read.pairs = NULL; /* simple rules see no relations */
     onet_status status = v->train ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
     if (!status && train && !train->order)
         status =
@@ -278,6 +279,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         onet_read_options read = v->read;
         read.words = onet_model_words(model);
         read.columns = onet_model_columns(model);
+        read.relations = onet_model_relations(model);
+        read.relation_fill = onet_model_relation_fill(model);
+        if (read.pairs && !read.features && !onet_model_width(model)) read.features = ""; /* none */
         status =
             eval_sets_read(&e, operands[0], &read, v->per_set || v->group || v->importance, v->group, err);
     }
@@ -335,6 +339,7 @@ static const option options[] = {
 
     {.group = "Data format"},
     OPTIONS_READ(AT(read)),
+    OPTIONS_PAIRS(AT(read)),
 
     {.group = "Machine"},
     OPTIONS_ORDER_MACHINE(AT(order)),

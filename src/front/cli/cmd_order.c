@@ -205,6 +205,9 @@ static onet_status order_file(ordering *o, const char *path, onet_error *err) {
     if (o->v->text) read.format = ONET_FORMAT_TEXT;
     read.words = onet_model_words(o->model);
     read.columns = onet_model_columns(o->model);
+    read.relations = onet_model_relations(o->model);
+    read.relation_fill = onet_model_relation_fill(o->model);
+    if (read.pairs && !read.features && !onet_model_width(o->model)) read.features = ""; /* none */
     read.mixed = o->v->on_error != ERROR_STOP; /* each set is compared with the model */
     onet_reader *in = NULL;
     onet_status status = onet_reader_open(&in, path, &read, err);
@@ -250,6 +253,9 @@ static onet_status check_place(const order_values *v, int count, char **paths, o
     if (output_replaces(v->out, v->model))
         return fail(err, ONET_USAGE, "--model %s would be overwritten by --out %s; name another file",
                     v->model, v->out);
+    if (v->read.pairs && output_replaces(v->out, v->read.pairs))
+        return fail(err, ONET_USAGE, "--pairs %s would be overwritten by --out %s; name another file",
+                    v->read.pairs, v->out);
     for (int i = 0; i < count; i++)
         if (output_replaces(v->out, paths[i]))
             return fail(err, ONET_USAGE, "%s would be overwritten by --out %s; name another file", paths[i],
@@ -263,6 +269,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         return fail(err, ONET_USAGE,
                     "--score looks at the order that is there, and gives all its steps; leave out %s",
                     v->steps ? "--steps" : "--top");
+    if (v->read.pairs && count > 1)
+        return fail(err, ONET_USAGE, "--pairs has the relations of one file, and there are %d", count);
     onet_status status = ordering_check(&v->order, err);
     if (status) return status;
     onet_model *model = NULL;
@@ -322,6 +330,7 @@ static const option options[] = {
     OPTION(FLAG, "text", AT(text),
            .help = "Words: one bag of words per line in, the ordered line out; the same as --format text."),
     OPTIONS_READ(AT(read)),
+    OPTIONS_PAIRS(AT(read)),
 
     {.group = "Machine"},
     OPTIONS_ORDER_MACHINE(AT(order)),

@@ -24,7 +24,7 @@
 #include "ordernet_words.h"
 
 typedef struct train_values {
-    const char *data, *valid, *holdout, *vectors, *preset, *from, *tune;
+    const char *data, *valid, *valid_pairs, *holdout, *vectors, *preset, *from, *tune;
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
@@ -285,6 +285,8 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     onet_status status = model ? training_place(model, err) : ONET_OK;
     if (!status) status = training_keeps("--data", v->data, &v->options, err);
     if (!status) status = training_keeps("--valid", v->valid, &v->options, err);
+    if (!status) status = training_keeps("--pairs", v->read.pairs, &v->options, err);
+    if (!status) status = training_keeps("--valid-pairs", v->valid_pairs, &v->options, err);
     if (!status) status = training_keeps("--vectors", v->vectors, &v->options, err);
     if (!status) status = training_keeps("--from", v->from, &v->options, err);
     if (!status && v->tune)
@@ -299,6 +301,8 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         v->options.from = *from;
         v->read.words = onet_model_words(*from); /* words that it does not have are unknown ones */
         v->read.columns = onet_model_columns(*from);
+        v->read.relations = onet_model_relations(*from);
+        v->read.relation_fill = onet_model_relation_fill(*from);
         status = check_from(v, err);
     }
     if (!status) status = onet_sets_read(data, v->data, &v->read, err);
@@ -307,6 +311,9 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         onet_read_options read = v->read;
         if ((*data)->words) read.words = (*data)->words;
         read.columns = (*data)->columns; /* the same features, and values for missing ones */
+        read.pairs = v->valid_pairs;
+        if ((*data)->pairs) read.relations = (*data)->pairs->names;
+        if ((*data)->pairs) read.relation_fill = (*data)->pairs->fill;
         status = onet_sets_read(valid, v->valid, &read, err);
     }
     if (!status && v->read.group_column && (v->holdout || v->folds || v->tune)) {
@@ -480,6 +487,9 @@ static const option options[] = {
 
     {.group = "Data format"},
     OPTIONS_READ(AT(read)),
+    OPTIONS_PAIRS(AT(read)),
+    OPTION(STRING, "valid-pairs", AT(valid_pairs), .argument = "FILE", .default_text = "none",
+           .help = "The relations of --valid, as --pairs has those of --data."),
     OPTION(CHOICE, "missing", AT(read.missing), .basic = true, .argument = "HOW", .choices = onet_missings,
            .help = "What to do with missing values (an empty field, NA, null, NaN). The model keeps the "
                    "means, and treats the sets that it orders alike."),
