@@ -269,7 +269,7 @@ def compare(
     if found["ranker"] and not isinstance(net, Ranker):
         add("linear ranker", found["ranker"], simple)
     conclusion = found["conclusion"]
-    if boost is not None and held._items is not None:
+    if boost is not None and held._items is not None and held.width:
         began = time.perf_counter()
         answers = _trees(boost[1], train, held, seed)
         measured = _measured(held, answers)

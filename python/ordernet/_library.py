@@ -135,7 +135,8 @@ class PairsStruct(Structure):
         ("row", c_void_p),
         ("value", c_void_p),
         ("names", c_char_p),
-        ("reserved", c_void_p * 4),
+        ("fill", c_void_p),
+        ("reserved", c_void_p * 3),
     ]
 
 
@@ -150,6 +151,7 @@ class ReadOptions(Structure):
     _fields_ = [
         *_members("size_t size; int format; string set_column, rank_column, features; int width; pointer words"),
         *_members("pointer bytes, context, columns; int missing, one_set, delimiter, mixed; string group_column"),
+        *_members("string pairs, name_column, relations; pointer relation_fill"),
     ]
 
 
@@ -362,6 +364,8 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_model_checksum": (None, [c_void_p, c_char * 65]),
     "onet_model_words": (c_void_p, [c_void_p]),
     "onet_model_columns": (c_void_p, [c_void_p]),
+    "onet_model_relations": (c_char_p, [c_void_p]),
+    "onet_model_relation_fill": (c_void_p, [c_void_p]),
     "onet_columns_new": (c_int, [POINTER(c_void_p), c_int, POINTER(c_char_p), c_char_p, c_char_p, _ERR]),
     "onet_columns_free": (None, [c_void_p]),
     "onet_columns_width": (c_int, [c_void_p]),
@@ -442,6 +446,7 @@ __version__: str = lib.onet_version().decode()
 _RENAMED: Dict[str, Optional[str]] = {
     "onet_read_options.set_column": "set",
     "onet_read_options.rank_column": "rank",
+    "onet_read_options.name_column": "name",
     "onet_read_options.words": "vectors",
     "onet_read_options.columns": "model",
     "onet_read_options.delimiter": None,

@@ -746,19 +746,23 @@ class OrderNet:
         return {name: _triple(getattr(report, name)) for name in MEASURES}
 
     def importance(self, sets: Any, orders: Any = None, repeats: int = 5, seed: int = 1) -> List[Dict[str, Any]]:
-        """How much the answers need each feature: a dict per feature, in their order; a column of text is one.
+        """How much the answers need each feature: a dict per feature, in their order; a column of text is one. Relations
+        follow them, each shuffled among all pairs of a set.
 
         exact, loglik: by how much the measure falls when the feature's values are shuffled among the items of
         each set, as (mean, low, high); feature: its name, or number.
         """
         given, engine = self._with_orders(sets, orders), self._fitted()
         names = names_of(engine.columns) or given.features or [str(j) for j in range(engine.width)]
+        related = lib.onet_model_relations(engine.handle)
+        count = int(engine.settings.relations)
+        names = names + (related.decode().split("\n") if related else [f"relation {r + 1}" for r in range(count)])
         orderer, found = self._orderer(engine), []
         try:
             each = self._each(engine, orderer, given)
             j = 0
             while j < len(names):
-                span, name = lib.onet_columns_span(engine.columns, j), names[j]
+                span, name = lib.onet_columns_span(engine.columns, j) if j < given.width else 1, names[j]
                 one = _library.ImportanceStruct()
                 orderer.ask(
                     "onet_measure_importance",

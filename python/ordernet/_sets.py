@@ -190,25 +190,60 @@ def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:
     return items, np.fromiter((len(one) for one in each), np.intp, len(each)), None
 
 
+MOST_RELATIONS = 16
+
+
 def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray]) -> tuple:
-    """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R], row [items] and the sizes of the sets."""
+    """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R] and the sizes of the sets."""
     each = [_numbers(one, f"the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
     if not each or (sizes is not None and len(each) != len(sizes)):
         raise DataError(f"there are pairs of {len(each)} sets" + ("" if sizes is None else f", but {len(sizes)} sets"))
     each = [one[:, :, None] if one.ndim == 2 else one for one in each]
     for s, one in enumerate(each):
         n = len(one) if sizes is None and one.ndim else sizes[s] if sizes is not None else 0
-        if one.ndim != 3 or one.shape[:2] != (n, n) or not n or one.shape[2] != each[0].shape[2]:
+        if one.ndim != 3 or one.shape[:2] != (n, n) or not n or one.shape[2] != each[0].shape[-1]:
             raise DataError(
                 f"the pairs of set {s + 1} have shape {one.shape}, where ({n}, {n}, {each[0].shape[-1]}) is expected: numbers "
                 "for each item and each other one, as many in every set"
             )
     counts = np.fromiter((len(one) for one in each), np.intp, len(each))
-    first = np.cumsum(counts**2) - counts**2
-    row = np.concatenate([f + np.arange(n) * n for f, n in zip(first, counts)]).astype(SIZE)
     with np.errstate(over="ignore"):
-        value = np.concatenate([one.reshape(-1, one.shape[2]) for one in each]).astype(np.float32)
-    return value, row, counts
+        value = np.concatenate([one.reshape(len(one) ** 2, one.shape[2]) for one in each]).astype(np.float32)
+    return value, counts
+
+
+class _Related:
+    """Relations as the library has them: value [all pairs, R], float32, of sets of these sizes."""
+
+    def __init__(self, value: np.ndarray, sizes: np.ndarray, names: Optional[Sequence[str]], missing: bool) -> None:
+        counts = np.asarray(sizes, np.intp)
+        relations = value.shape[1]
+        if not 1 <= relations <= MOST_RELATIONS:
+            raise DataError(f"two items have {relations} relations; from 1 to {MOST_RELATIONS} are possible")
+        if len(value) != (counts**2).sum():
+            raise DataError(f"there are {len(value)} pairs, where the sets have {(counts**2).sum()}: n * n each")
+        value = np.array(value, np.float32, order="C")
+        value[np.concatenate([np.arange(n) * (n + 1) + first for n, first in zip(counts, np.cumsum(counts**2) - counts**2)])] = 0
+        fill = None
+        if missing:
+            known = np.where(np.isnan(value), 0, value).sum(axis=0, dtype=np.float64)
+            pairs = (~np.isnan(value)).sum(axis=0) - counts.sum()  # the diagonal is 0
+            fill = (known / np.maximum(pairs, 1)).astype(np.float32)
+            value = np.where(np.isnan(value), fill, value)
+        first = np.cumsum(counts**2) - counts**2
+        row = np.concatenate([f + np.arange(n) * n for f, n in zip(first, counts)]).astype(SIZE)
+        text = None
+        if names is not None:
+            names = _listed(names, "relations", UsageError)
+            if len(names) != relations:
+                raise DataError(f"{len(names)} names for {relations} relations; give one each")
+            if any("\n" in str(name) for name in names):
+                raise DataError("a name of relations has two lines")
+            text = b"\n".join(_library.text_bytes(name, "a name of relations") for name in names)
+        self.value, self.row, self.fill = value, row, fill
+        self.struct = _library.PairsStruct(
+            width=relations, row=_address(row), value=_address(value), names=text, fill=_address(fill)
+        )
 
 
 def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
@@ -231,11 +266,6 @@ def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
         if row.shape != (n,):
             raise DataError(f"the order of set {s + 1} has shape {row.shape} where ({n},) is expected: one index per item")
     return np.concatenate(rows)
-
-
-def _diagonal(sizes: np.ndarray) -> np.ndarray:
-    """Which of all pairs are those of an item with itself."""
-    return np.concatenate([np.eye(n, dtype=bool).reshape(-1) for n in sizes])
 
 
 def _indices(values: Any, what: str) -> np.ndarray:
@@ -304,7 +334,9 @@ class Sets:
     pairs
         relations between items: a list of arrays (items, items) or (items, items, relations), one per set, or None.
         ``pairs[s][i, j]`` is the relation from item i to item j, such as the travel time; the diagonal is ignored.
-        sets may be None if there are only relations.
+        sets may be None if there are only relations. For NaN elsewhere `missing` counts too, but adds no indicator.
+    relations
+        names of the relations, a list of str, or None. A model that is trained on the sets keeps them.
 
     ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features): float64 where that is kept,
     else float32.
@@ -317,15 +349,17 @@ class Sets:
         features: Optional[Sequence[str]] = None,
         missing: str = "error",
         pairs: Any = None,
+        relations: Optional[Sequence[str]] = None,
     ) -> None:
         if sets is None and pairs is not None:
-            sizes = _flat_pairs(pairs, None)[2]
+            value, sizes = _flat_pairs(pairs, None)
             items = np.zeros((int(sizes.sum()), 0), np.float32)
         else:
             items, sizes, names = _flat_items(sets, features)
             features = names or features
+            value = None if pairs is None else _flat_pairs(pairs, sizes)[0]
         order = None if orders is None else _flat_order(orders, sizes)
-        self._fill(items, sizes, order, features, missing=missing, pairs=pairs)
+        self._fill(items, sizes, order, features, missing=missing, pairs=value, relations=relations)
 
     def _fill(
         self,
@@ -336,9 +370,10 @@ class Sets:
         set: Any = None,
         missing: str = "error",
         by: Optional[int] = None,
-        pairs: Any = None,
+        pairs: Optional[np.ndarray] = None,
+        relations: Optional[Sequence[str]] = None,
     ) -> None:
-        """by: the columns of the model that says what becomes of missing values."""
+        """by: the columns of the model that says what becomes of missing values. pairs: value [all pairs, R]."""
         start = np.zeros(len(sizes) + 1, SIZE)
         np.cumsum(sizes, out=start[1:])
         # A copy: what was checked must stay as it is.
@@ -354,18 +389,14 @@ class Sets:
             order=_address(order),
             columns=None if columns is None else columns.handle,
         )
+        how = _library.choose("missings", missing, "missing")
         related: Any = None
         if pairs is not None:
-            value, row, _ = _flat_pairs(pairs, sizes)
-            if value.shape[1] > 16:
-                raise DataError(f"two items have {value.shape[1]} relations; from 1 to 16 are possible")
-            value.reshape(-1)[np.repeat(np.isnan(value).any(axis=1) & _diagonal(sizes), value.shape[1])] = 0
-            related = (_library.PairsStruct(width=value.shape[1], row=_address(row), value=_address(value)), value, row)
-            struct.pairs = ctypes.addressof(related[0])
-        how = _library.choose("missings", missing, "missing")
-        if how and related:
-            raise UsageError("missing: sets with pairs must have no missing values")
-        if how or by is not None:
+            related = _Related(pairs, sizes, relations, bool(how))
+            struct.pairs = ctypes.addressof(related.struct)
+        elif relations is not None:
+            raise UsageError("relations are names of pairs, and there are none")
+        if (how and items.shape[1]) or by is not None:
             filled = POINTER(SetsStruct)()
             call("onet_sets_fill", byref(filled), byref(struct), by, how)
             self._own(filled)
@@ -384,12 +415,29 @@ class Sets:
     # ---- Other sources ----
 
     @classmethod
-    def flat(cls, items: Any, sizes: Any, orders: Any = None, features: Optional[Sequence[str]] = None) -> "Sets":
+    def flat(
+        cls,
+        items: Any,
+        sizes: Any,
+        orders: Any = None,
+        features: Optional[Sequence[str]] = None,
+        pairs: Any = None,
+        relations: Optional[Sequence[str]] = None,
+    ) -> "Sets":
         """Sets of any sizes that stand in one array: items (all items, features), sizes (sets,).
 
         C-contiguous float32 items are used as they are. orders: one index array (all items,), each set's part
-        counted within the set, or as for Sets().
+        counted within the set, or as for Sets(). pairs: n * n rows for each set, (all pairs,) or (all pairs, relations);
+        items may be None then.
         """
+        value = None
+        if pairs is not None:
+            value = _numbers(pairs, "the array of pairs")
+            value = value[:, None] if value.ndim == 1 else value
+            if value.ndim != 2:
+                raise DataError(f"the pairs have shape {value.shape}, where (all pairs, relations) is expected")
+            if items is None:
+                items = np.zeros((int(_indices(sizes, "sizes").sum()), 0), np.float32)
         array = np.ascontiguousarray(_numbers(items, "the array of items"))
         if array.ndim != 2:
             raise DataError(f"the items have shape {array.shape}, where (items, features) is expected")
@@ -403,7 +451,7 @@ class Sets:
             if order.shape != (len(array),):
                 raise DataError(f"the orders have shape {order.shape} where ({len(array)},) is expected")
         new = cls.__new__(cls)
-        new._fill(array, counts, order, features)
+        new._fill(array, counts, order, features, pairs=value, relations=relations)
         return new
 
     @classmethod
@@ -420,6 +468,8 @@ class Sets:
         missing: str = "error",
         model: Any = None,
         vectors: Any = None,
+        pairs: Any = None,
+        name: Optional[str] = None,
     ) -> "Sets":
         """Reads a file in any format of the program (docs/formats.md): .jsonl, .csv, .npz, .safetensors, ...
 
@@ -436,6 +486,12 @@ class Sets:
             them, missing values as it was trained, and words by its vocabulary.
         vectors
             words: a file of vectors in GloVe's format, for files that do not bring their own.
+        pairs
+            CSV: a second file with relations between the items, a row for each ordered pair: the set, from, to, and a
+            column for each relation.
+        name
+            CSV: the column that items are called by in pairs; "": they are counted from 0 in each set; None: ``name``
+            where there is one, else as "".
 
         A UserWarning names columns of text that look like numbers, as 48,85 or 5%: they are no features.
         """
@@ -456,6 +512,10 @@ class Sets:
         if model is not None:
             engine = fitted(model)
             options.words, options.columns = engine.words, engine.columns
+            options.relations = lib.onet_model_relations(engine.handle)
+            options.relation_fill = lib.onet_model_relation_fill(engine.handle)
+        options.pairs = None if pairs is None else _library.path_bytes(pairs)
+        options.name_column = None if name is None else _library.text_bytes(name, "name")
         read, vocabulary = POINTER(SetsStruct)(), ctypes.c_void_p()
         where = _library.path_bytes(path)
         if vectors is not None:
@@ -497,7 +557,14 @@ class Sets:
 
     @classmethod
     def from_frame(
-        cls, frame: Any, set: Any, rank: Any = None, features: Optional[Sequence[Any]] = None, missing: str = "error"
+        cls,
+        frame: Any,
+        set: Any,
+        rank: Any = None,
+        features: Optional[Sequence[Any]] = None,
+        missing: str = "error",
+        pairs: Any = None,
+        name: Any = None,
     ) -> "Sets":
         """Sets from a pandas DataFrame with one row per item.
 
@@ -513,29 +580,48 @@ class Sets:
             since the beginning of 1970.
         missing
             as for Sets().
+        pairs
+            a second DataFrame with relations between the items, one row per ordered pair: the column `set`, the columns
+            ``from`` and ``to`` that say which items, and a column for each relation. Pairs without a row are missing.
+        name
+            the column that items are called by in pairs, not a feature; None: they are counted from 0 in each set.
 
         A model that is trained on the sets keeps the names of the columns, in its file too.
         """
-        return cls._of_frame(frame, set, rank, features, missing)
+        return cls._of_frame(frame, set, rank, features, missing, pairs=pairs, name=name)
 
     @classmethod
     def _of_frame(
-        cls, frame: Any, set: Any, rank: Any, features: Optional[Sequence[Any]], missing: str, by: Optional[int] = None
+        cls,
+        frame: Any,
+        set: Any,
+        rank: Any,
+        features: Optional[Sequence[Any]],
+        missing: str,
+        by: Optional[int] = None,
+        pairs: Any = None,
+        name: Any = None,
     ) -> "Sets":
         need_frame(frame)
         if set is None:
             raise UsageError("set is None: name the column whose equal values say which rows belong together")
         there = list(frame.columns)
-        chosen = [c for c in there if c != set and c != rank] if features is None else _listed(features, "features", UsageError)
+        others = [c for c in there if c not in (set, rank) and (name is None or c != name)]
+        chosen = others if features is None else _listed(features, "features", UsageError)
         classes = {c: _class_of(c, there) for c in chosen}  # COLUMN=VALUE, as a model names it
-        for column, name in ((set, "set"), (rank, "rank"), *((c, "features") for c in chosen if classes[c] is None)):
-            if column is not None or name == "features":
+        for column, what in (
+            (set, "set"),
+            (rank, "rank"),
+            (name, "name"),
+            *((c, "features") for c in chosen if classes[c] is None),
+        ):
+            if column is not None or what == "features":
                 if there.count(column) != 1:
                     often = "has no column" if column not in there else "has more than one column"
-                    raise DataError(f"the frame {often} {column!r} (given as {name}); it has {there}")
-        for column, name in ((rank, "the rank, which is what is learned"), (set, "the set")):
+                    raise DataError(f"the frame {often} {column!r} (given as {what}); it has {there}")
+        for column, what in ((rank, "the rank, which is what is learned"), (set, "the set")):
             if column is not None and column in chosen:
-                raise DataError(f"column {column!r} is {name}: leave it out of features")
+                raise DataError(f"column {column!r} is {what}: leave it out of features")
         if features is None and rank is None and "rank" in chosen:
             raise DataError(
                 "the frame has a column 'rank', which is the right order as a rule: give rank='rank', or say with features "
@@ -543,15 +629,26 @@ class Sets:
             )
         if not len(frame):
             raise DataError("there are no sets: the frame has no rows")
-        if not chosen:
+        if not chosen and pairs is None:
             raise DataError("there are no features: the frame has no column beside those of set and rank")
         place = _Frame(frame, set, chosen)
         made = [one for c in chosen for one in _features_of(frame, c, classes[c])]
-        items = np.column_stack([values for _, values in made])[place.rows]
+        items = np.column_stack([values for _, values in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
+        value, relations = (None, None) if pairs is None else place.pairs(frame, pairs, name)
         order = None if rank is None else place.order(frame[rank].to_numpy(), rank)
         new = cls.__new__(cls)
         try:
-            new._fill(np.ascontiguousarray(items), place.sizes, order, [name for name, _ in made], set, missing, by)
+            new._fill(
+                np.ascontiguousarray(items),
+                place.sizes,
+                order,
+                [one for one, _ in made] or None,
+                set,
+                missing,
+                by,
+                value,
+                relations,
+            )
         except DataError as error:
             raise DataError(f"{error} (sets are counted in the order in which they are met)") from None
         new._frame = place
@@ -576,9 +673,39 @@ class Sets:
 
     def __repr__(self) -> str:
         kind = f"{self.width} feature{'s' if self.width != 1 else ''}" if self._items is not None else "words"
+        pairs = self._pairs_struct()
+        if pairs is not None:
+            kind += f", {pairs.width} relation{'s' if pairs.width != 1 else ''}"
         return f"<Sets: {len(self)} of {int(self.sizes.min())} to {int(self.sizes.max())} items, {kind}" + (
             ", with orders>" if self._order is not None else ">"
         )
+
+    def _pairs_struct(self) -> Any:
+        return _library.PairsStruct.from_address(self._struct.pairs) if self._struct.pairs else None
+
+    def _pair_values(self) -> np.ndarray:
+        """All relations, [all pairs, R]."""
+        pairs = self._pairs_struct()
+        count = int((self.sizes**2).sum())
+        held = (ctypes.c_float * (count * pairs.width)).from_address(pairs.value)
+        held._owner = self._held  # type: ignore[attr-defined]  # a view keeps the memory
+        array = np.frombuffer(memoryview(held), np.float32).reshape(count, pairs.width)
+        array.flags.writeable = False
+        return array
+
+    @property
+    def pairs(self) -> Optional[List[np.ndarray]]:
+        """The relations between items, an array (items, items, relations) per set; None when there are none."""
+        if not self._struct.pairs:
+            return None
+        values, end = self._pair_values(), np.cumsum(self.sizes**2)
+        return [values[e - n * n : e].reshape(n, n, -1) for e, n in zip(end.tolist(), self.sizes.tolist())]
+
+    @property
+    def relations(self) -> Optional[List[str]]:
+        """Names of the relations; None when they are not known."""
+        pairs = self._pairs_struct()
+        return None if pairs is None or pairs.names is None else pairs.names.decode().split("\n")
 
     def _array(self) -> np.ndarray:
         if self._items is None:
@@ -669,11 +796,20 @@ class Sets:
             self.sizes,
             None if self._order is None else np.array(self._order),
             self.features,
+            np.array(self._pair_values()) if s.pairs else None,
+            self.relations,
         )
 
 
-def _again(items: np.ndarray, sizes: np.ndarray, order: Optional[np.ndarray], features: Optional[List[str]]) -> Sets:
-    return Sets.flat(items, sizes, order, features)
+def _again(
+    items: np.ndarray,
+    sizes: np.ndarray,
+    order: Optional[np.ndarray],
+    features: Optional[List[str]],
+    pairs: Optional[np.ndarray] = None,
+    relations: Optional[List[str]] = None,
+) -> Sets:
+    return Sets.flat(items, sizes, order, features, pairs, relations)
 
 
 def _rank(value: Any) -> Any:
@@ -817,6 +953,43 @@ class _Frame:
         code = values.groupby(values, sort=False, observed=True).ngroup().to_numpy()
         self.rows = np.argsort(code, kind="stable")
         self.sizes = np.bincount(code)
+        self.names = list(dict.fromkeys(values.tolist()))  # of the sets, in their order
+
+    def pairs(self, frame: Any, pairs: Any, name: Any) -> tuple:
+        """Relations from a frame of pairs: value [all pairs, R], NaN where there is no row, and their names."""
+        need_frame(pairs)
+        there = list(pairs.columns)
+        for column in (self.set, "from", "to"):
+            if there.count(column) != 1:
+                raise DataError(f"the frame of pairs has no column {column!r}, or several; it has {there}")
+        chosen = [c for c in there if c not in (self.set, "from", "to")]
+        for column in chosen:
+            if getattr(pairs[column].dtype, "kind", "O") not in "fiub":
+                raise DataError(f"column {column!r} of pairs has values of type {pairs[column].dtype}, where numbers are expected")
+        number = {value: s for s, value in enumerate(self.names)}
+        start = np.concatenate([[0], np.cumsum(self.sizes)])
+        first = np.concatenate([[0], np.cumsum(self.sizes.astype(np.int64) ** 2)])
+        called = np.arange(len(self.rows)) - np.repeat(start[:-1], self.sizes) if name is None else frame[name].to_numpy()[self.rows]
+        item: dict = {}
+        for i, (s, one) in enumerate(zip(np.repeat(np.arange(len(self.sizes)), self.sizes).tolist(), called.tolist())):
+            if item.setdefault((s, one), i - int(start[s])) != i - int(start[s]):
+                raise DataError(f"two items of set {s + 1} are called {one!r} in column {name!r}; names that pairs go by differ")
+        value = np.full((int(first[-1]), len(chosen)), np.nan, np.float32)
+        given = np.zeros(len(value), bool)
+        numbers = pairs[chosen].to_numpy(dtype=np.float64, na_value=np.nan) if chosen else np.zeros((len(pairs), 0))
+        for k, (which, a, b) in enumerate(zip(pairs[self.set].tolist(), pairs["from"].tolist(), pairs["to"].tolist())):
+            s = number.get(which)
+            if s is None:
+                raise DataError(f"row {k} of pairs (from 0): there is no set {which!r}")
+            i, j = item.get((s, a)), item.get((s, b))
+            if i is None or j is None:
+                raise DataError(f"row {k} of pairs (from 0): set {which!r} has no item {(a if i is None else b)!r}")
+            cell = int(first[s]) + i * int(self.sizes[s]) + j
+            if given[cell]:
+                raise DataError(f"row {k} of pairs (from 0): the pair from {a!r} to {b!r} of set {which!r} stands there twice")
+            given[cell] = True
+            value[cell] = numbers[k]
+        return value, [str(c) for c in chosen]
 
     def order(self, ranks: np.ndarray, column: Any) -> np.ndarray:
         """Each set's rows by rank, as indices within the set; one behind the other."""

@@ -5,7 +5,8 @@ versa.
     ordernet.torch.save(net.state_dict(), "mine.safetensors", pool=settings["pool"])
 
 The program runs what the settings can say: blocks, widths, pool, features relative to the set. A twin with any other layer,
-nonlinearity or norm can be trained, but not saved for the program; one with relations between items cannot be saved yet.
+nonlinearity or norm can be trained, but not saved for the program. One with relations between items is saved with
+``relations=settings["relations"]``.
 """
 
 import json

@@ -524,3 +524,93 @@ def test_columns_that_look_like_numbers_are_warned_of(tmp_path):
     (tmp_path / "a.csv").write_text("set;x;y;rank\n" + "".join(f"s{i};1,5;{i};0\ns{i};2,25;{i + 1};1\n" for i in range(9)))
     with pytest.warns(UserWarning, match=r'a.csv:2: column `x`: "1,5" is not a number.* decimal point as a dot'):
         assert Sets.read(tmp_path / "a.csv", delimiter=";").features == ["y"]
+
+
+def test_relations_in_and_out(tmp_path):
+    """Values, names and what is missing come back; pickled, divided and with other orders too."""
+    pairs, orders = chains(60, 3)
+    both = [np.stack([e, 2 * e], axis=2) for e in pairs]
+    sets = Sets(None, orders, pairs=both, relations=["time", "toll"])
+    assert sets.relations == ["time", "toll"] and "2 relations" in repr(sets) and Sets([[[1]]]).pairs is None
+    for one in (sets, pickle.loads(pickle.dumps(sets)), sets.with_orders(orders), sets._pick(np.ones(60))):
+        assert one.relations == ["time", "toll"]
+        for a, b in zip(one.pairs, both):
+            assert np.array_equal(a, np.where(np.eye(len(b), dtype=bool)[:, :, None], 0, b).astype(np.float32))
+    flat = Sets.flat(None, sets.sizes, orders, pairs=np.concatenate([e.reshape(-1, 2) for e in both]), relations=["time", "toll"])
+    assert all(np.array_equal(a, b) for a, b in zip(flat.pairs, sets.pairs))
+    for name in ("a.npz", "a.safetensors", "a.jsonl"):
+        sets.write(tmp_path / name)
+        again = Sets.read(tmp_path / name)
+        assert all(np.array_equal(a, b) for a, b in zip(again.pairs, sets.pairs))
+    model = ordernet.OrderNet(**{**SMALL, "epochs": 1}).fit(sets)
+    assert [one["feature"] for one in model.importance(sets, repeats=1)] == ["time", "toll"]
+    found = ordernet.compare(sets, model=ordernet.OrderNet(**{**SMALL, "epochs": 1}))
+    assert not any("column" in row["name"] for row in found["rows"])
+    swapped = Sets(None, orders, pairs=both, relations=["toll", "time"])
+    with pytest.raises(DataError, match="other names"):
+        model.predict(swapped)
+
+
+def test_relations_that_are_missing():
+    pairs, orders = chains(30, 4)
+    gap = [e.copy() for e in pairs]
+    gap[0][0, 1] = np.nan
+    with pytest.raises(DataError, match="relation 1 from item 0 to item 1"):
+        Sets(None, orders, pairs=gap)
+    mean = np.mean(np.concatenate([e[~np.isnan(e)] for e in gap]))
+    sets = Sets(None, orders, pairs=gap, missing="mean")
+    assert sets.pairs[0][0, 1, 0] == pytest.approx(mean, rel=1e-5)
+    items = [np.arange(float(len(e)))[:, None] for e in gap]
+    items[1][0] = np.nan
+    with_items = Sets(items, orders, pairs=gap, missing="mean")
+    assert with_items.pairs[0][0, 1, 0] == pytest.approx(mean, rel=1e-5) and with_items[1][0, 0] == with_items[1][0, 0]
+
+
+def test_relations_from_frames(tmp_path):
+    pd = pytest.importorskip("pandas")
+    stops = pd.DataFrame({"day": ["mon", "mon", "tue", "mon", "tue"], "name": list("abcde"), "rank": [0, 2, 1, 1, 0]})
+    rows = [("mon", "a", "b", 9.0), ("mon", "b", "a", 8.0), ("mon", "a", "d", 7.0), ("mon", "d", "a", 6.0)]
+    rows += [("mon", "b", "d", 5.0), ("mon", "d", "b", 4.0), ("tue", "c", "e", 3.0), ("tue", "e", "c", 2.0)]
+    times = pd.DataFrame(rows, columns=["day", "from", "to", "time"])
+    sets = Sets.from_frame(stops, "day", "rank", pairs=times, name="name")
+    assert sets.relations == ["time"] and sets.width == 0
+    assert sets.pairs[0][:, :, 0].tolist() == [[0, 9, 7], [8, 0, 5], [6, 4, 0]]
+    assert sets.pairs[1][:, :, 0].tolist() == [[0, 3], [2, 0]]
+    stops.to_csv(tmp_path / "stops.csv", index=False)
+    times.to_csv(tmp_path / "times.csv", index=False)
+    read = Sets.read(tmp_path / "stops.csv", set="day", pairs=tmp_path / "times.csv")
+    assert all(np.array_equal(a, b) for a, b in zip(read.pairs, sets.pairs)) and read.relations == ["time"]
+    places = times.replace({"a": 0, "b": 1, "d": 2, "c": 0, "e": 1})
+    counted = Sets.from_frame(stops[["day", "rank"]], "day", "rank", pairs=places)
+    assert all(np.array_equal(a, b) for a, b in zip(counted.pairs, sets.pairs))
+    for change, said in (
+        (lambda t: t.iloc[1:], "relation 1 from item 0 to item 1"),
+        (lambda t: pd.concat([t, t.iloc[:1]]), "row 8 of pairs .* twice"),
+        (lambda t: t.assign(to="x"), "row 0 of pairs .*no item 'x'"),
+        (lambda t: t.assign(day="wed"), "there is no set 'wed'"),
+        (lambda t: t.assign(time="x"), "where numbers are expected"),
+        (lambda t: t[["day", "from", "time"]], "no column 'to'"),
+        (lambda t: t[["day", "from", "to"]], "0 relations"),
+    ):
+        with pytest.raises(DataError, match=said):
+            Sets.from_frame(stops, "day", "rank", pairs=change(times), name="name")
+    filled = Sets.from_frame(stops, "day", "rank", pairs=times.iloc[1:], name="name", missing="mean")
+    assert filled.pairs[0][0, 1, 0] == 5
+
+
+def test_wrong_relations():
+    for pairs, said in (
+        ([np.zeros((2, 2, 0))], "0 relations"),
+        ([np.zeros((2, 2, 17))], "17 relations"),
+        ([np.zeros((2, 2)), np.zeros((2, 2, 2))], r"pairs of 2 sets, but 1|the pairs of set 2 have shape"),
+        ([], "pairs of 0 sets"),
+        ([["a", "b"], ["c", "d"]], "pairs of set 1"),
+    ):
+        with pytest.raises(DataError, match=said):
+            Sets(None, pairs=pairs)
+    with pytest.raises(DataError, match="2 names for 1 relations"):
+        Sets(None, pairs=[np.zeros((2, 2))], relations=["a", "b"])
+    with pytest.raises(DataError, match="3 pairs, where the sets have 4"):
+        Sets.flat(None, [2], pairs=np.zeros(3))
+    with pytest.raises(UsageError, match="there are none"):
+        Sets([[[1.0]]], relations=["a"])
