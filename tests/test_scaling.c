@@ -24,24 +24,33 @@ static void texts(void **state) {
     onet_columns *columns;
     onet_scale wish[3];
     ok(onet_columns_new(&columns, 3, names, NULL, NULL, &err));
-    ok(scaling_parse(NULL, 3, columns, wish, &err));
+    ok(scaling_parse(NULL, 3, columns, NULL, wish, &err));
     for (int j = 0; j < 3; j++) assert_int_equal(wish[j], ONET_SCALE_AUTO);
-    ok(scaling_parse("quantile:price,none:when:utc", 3, columns, wish, &err));
+    ok(scaling_parse("quantile:price,none:when:utc", 3, columns, NULL, wish, &err));
     assert_int_equal(wish[0], ONET_SCALE_AUTO);
     assert_int_equal(wish[1], ONET_SCALE_QUANTILE);
     assert_int_equal(wish[2], ONET_SCALE_NONE);
-    ok(scaling_parse("none:x,standard", 3, columns, wish, &err));
+    ok(scaling_parse("none:x,standard", 3, columns, NULL, wish, &err));
     assert_int_equal(wish[0], ONET_SCALE_NONE);
     assert_int_equal(wish[2], ONET_SCALE_STANDARD);
-    ok(scaling_parse("quantile:2", 3, NULL, wish, &err));
+    ok(scaling_parse("quantile:2", 3, NULL, NULL, wish, &err));
     assert_int_equal(wish[1], ONET_SCALE_QUANTILE);
     static const char *const wrong[] = {"",           "log",        "standard:,none",
                                         "quantile:2", "quantile:4", "standard:Price"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_int_equal(scaling_parse(wrong[i], 3, columns, wish, &err), ONET_USAGE);
-    assert_int_equal(scaling_parse("none:0", 3, NULL, wish, &err), ONET_USAGE);
-    assert_int_equal(scaling_parse("none:4", 3, NULL, wish, &err), ONET_USAGE);
-    assert_int_equal(scaling_parse("none:99999999999999999999", 3, NULL, wish, &err), ONET_USAGE);
+        assert_int_equal(scaling_parse(wrong[i], 3, columns, NULL, wish, &err), ONET_USAGE);
+    /* Relations by their names, beside features. */
+    onet_pairs pairs = {.width = 2, .names = (char[]){"time\ntoll"}};
+    ok(scaling_parse("none:time,quantile:x", 3, columns, &pairs, wish, &err));
+    ok(scaling_parse_relations("none:time,quantile:x", &pairs, wish, &err));
+    assert_true(wish[0] == ONET_SCALE_NONE && wish[1] == ONET_SCALE_AUTO);
+    assert_int_equal(scaling_parse_relations("quantile:toll", &pairs, wish, &err), ONET_USAGE);
+    pairs.names = NULL;
+    ok(scaling_parse_relations("none,standard:relation 2", &pairs, wish, &err));
+    assert_true(wish[0] == ONET_SCALE_NONE && wish[1] == ONET_SCALE_STANDARD);
+    assert_int_equal(scaling_parse("none:0", 3, NULL, NULL, wish, &err), ONET_USAGE);
+    assert_int_equal(scaling_parse("none:4", 3, NULL, NULL, wish, &err), ONET_USAGE);
+    assert_int_equal(scaling_parse("none:99999999999999999999", 3, NULL, NULL, wish, &err), ONET_USAGE);
     onet_columns_free(columns);
 }
 

@@ -34,9 +34,13 @@ typedef struct scaling {
 } scaling;
 
 /* What a text such as "auto", "quantile" or "quantile:price,standard:x" asks for each feature: wish [width].
- * columns: their names, or NULL, then they are numbers from 1 on. ONET_USAGE for another text. */
-onet_status scaling_parse(const char *text, int width, const onet_columns *columns, onet_scale *wish,
-                          onet_error *err);
+ * columns: their names, or NULL, then they are numbers from 1 on; what is said of relations is passed over.
+ * ONET_USAGE for another text. */
+onet_status scaling_parse(const char *text, int width, const onet_columns *columns, const onet_pairs *pairs,
+                          onet_scale *wish, onet_error *err);
+/* The same for the relations: wish [pairs->width]. */
+onet_status scaling_parse_relations(const char *text, const onet_pairs *pairs, onet_scale *wish,
+                                    onet_error *err);
 /* The same without the features: whether the text can be right. */
 onet_status scaling_check_text(const char *text, onet_error *err);
 

@@ -1,11 +1,13 @@
 /* Learns the scaling of features from the training data: selects a scale for each feature, as the user asks
  * or by its values, and computes its parameters. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
+#include "engine/base/lines.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "engine/data/columns.h"
@@ -90,19 +92,58 @@ static int find(const entry *e, int width, const onet_columns *columns) {
     return number >= 1 && number <= width ? (int)number - 1 : -1;
 }
 
-onet_status scaling_parse(const char *text, int width, const onet_columns *columns, onet_scale *wish,
-                          onet_error *err) {
-    onet_scale others = ONET_SCALE_AUTO;
+/* The relation of that name or, where they have no names, "relation 1" and so on; -1: there is none. */
+static int find_relation(const entry *e, const onet_pairs *pairs) {
+    for (int r = 0; pairs && r < pairs->width; r++) {
+        char number[32];
+        const char *name = number;
+        size_t length = (size_t)snprintf(number, sizeof number, "relation %d", r + 1);
+        if (pairs->names) length = lines_find(pairs->names, r, &name);
+        if (length == e->length && !memcmp(name, e->name, length)) return r;
+    }
+    return -1;
+}
+
+/* What is asked for all that are not named. */
+static onet_status find_others(const char *text, onet_scale *others, onet_error *err) {
+    *others = ONET_SCALE_AUTO;
     onet_status status = scaling_check_text(text, err);
     for (const char *at = text; !status && at && *at;) {
         entry e;
-        if (!(status = take(&at, &e, err)) && !e.name) others = e.scale;
+        if (!(status = take(&at, &e, err)) && !e.name) *others = e.scale;
     }
+    return status;
+}
+
+onet_status scaling_parse_relations(const char *text, const onet_pairs *pairs, onet_scale *wish,
+                                    onet_error *err) {
+    onet_scale others;
+    onet_status status = find_others(text, &others, err);
+    for (int r = 0; r < pairs->width; r++) wish[r] = others;
+    for (const char *at = text; !status && at && *at;) {
+        entry e;
+        if ((status = take(&at, &e, err)) || !e.name) continue;
+        int r = find_relation(&e, pairs);
+        if (r >= 0 && e.scale == ONET_SCALE_QUANTILE)
+            return fail_field(err, ONET_USAGE, "onet_train_options.scale",
+                              "scale: relation `%.*s` cannot be given by its quantile; standard and none are "
+                              "possible",
+                              e.length > 100 ? 100 : (int)e.length, e.name);
+        if (r >= 0) wish[r] = e.scale;
+    }
+    return status;
+}
+
+onet_status scaling_parse(const char *text, int width, const onet_columns *columns, const onet_pairs *pairs,
+                          onet_scale *wish, onet_error *err) {
+    onet_scale others;
+    onet_status status = find_others(text, &others, err);
     for (int j = 0; j < width; j++) wish[j] = others;
     for (const char *at = text; !status && at && *at;) {
         entry e;
         if ((status = take(&at, &e, err)) || !e.name) continue;
         int j = find(&e, width, columns);
+        if (j < 0 && find_relation(&e, pairs) >= 0) continue;
         if (j < 0)
             return fail_field(
                 err, ONET_USAGE, "onet_train_options.scale", "scale: there is no feature `%.*s`%s",
@@ -253,7 +294,7 @@ onet_status scaling_learn(scaling **result, const onet_sets *sets, const char *t
     scaling *s = scaling_room(sets->width, 0);
     onet_status status =
         x.wish && x.value && x.gap && s ? ONET_OK : fail_memory(err, "the scaling of the features");
-    if (!status) status = scaling_parse(text, sets->width, sets->columns, x.wish, err);
+    if (!status) status = scaling_parse(text, sets->width, sets->columns, sets->pairs, x.wish, err);
     if (!status) {
         s->inputs = s->width;
         choose(s, sets, &x, within, standardise, feature);

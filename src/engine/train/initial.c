@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
+#include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "ordernet_train.h"
 
@@ -45,9 +46,13 @@ onet_status initial_scale(onet_model *model, const onet_sets *sets, const onet_f
     return ONET_OK;
 }
 
-void initial_relations(onet_model *model, const onet_sets *sets) {
+onet_status initial_relations(onet_model *model, const onet_sets *sets, const char *scale, onet_error *err) {
     size_t R = (size_t)sets_relations(sets);
+    onet_scale wish[MAX_RELATIONS];
+    onet_status status = R ? scaling_parse_relations(scale, sets->pairs, wish, err) : ONET_OK;
+    if (status) return status;
     for (size_t r = 0; r < R; r++) {
+        if (wish[r] == ONET_SCALE_NONE) continue;
         double sum[2] = {0}, mean = 0,
                count = 0; /* of the values, then of the squares of what they are off */
         for (int squares = 0; squares < 2; squares++) {
@@ -68,6 +73,7 @@ void initial_relations(onet_model *model, const onet_sets *sets) {
         model->mean[at] = (float)mean;
         model->scale[at] = deviation > 1e-12 * fabs(mean) ? (float)fmin(1 / deviation, FLT_MAX) : 1;
     }
+    return ONET_OK;
 }
 
 /* Whether feature c has more than two values. */

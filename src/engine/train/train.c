@@ -242,8 +242,8 @@ static onet_status prepare(run *r, onet_error *err) {
         memcpy(r->model->scale, r->o.from->scale, bytes);
     } else if (first && (r->o.standardise || !r->sets.train->word))
         status = initial_scale(r->model, r->sets.train, r->sets.train->word ? NULL : r->sets.feature, err);
-    if (first && !status && !r->o.from && r->o.standardise && !(r->o.scale && !strcmp(r->o.scale, "none")))
-        initial_relations(r->model, r->sets.train);
+    if (first && !status && !r->o.from && r->o.standardise)
+        status = initial_relations(r->model, r->sets.train, r->o.scale, err);
     if (first && !status && r->o.jitter > 0)
         status = feature_spread(r->sets.train, r->sets.augment->spread, err);
     if (first && !status) {
