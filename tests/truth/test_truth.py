@@ -194,13 +194,13 @@ def npz(data, dtype="<f8", fortran=False, filled=False, whole="<i8"):
     return file.getvalue()
 
 
-def safetensors(data, turn=0):
+def safetensors(data, turn=0, more=None):
     names = named(data)
     names = names[turn:] + names[:turn]
     items = np.roll(np.concatenate(data.items), -turn, axis=1)
     single = items.astype("<f4")
     items = single if bits(single) == bits(items) else items.astype("<f8")
-    tensors = {"sizes": np.array([len(one) for one in data.items], "<i4"), "items": items}
+    tensors = {"sizes": np.array([len(one) for one in data.items], "<i4"), "items": items, **(more or {})}
     if data.orders:
         tensors["order"] = np.concatenate(data.orders).astype("<i4")
     if any(data.context):
@@ -208,7 +208,7 @@ def safetensors(data, turn=0):
     if data.names:
         tensors["columns.names"] = np.frombuffer("".join(name + "\0" for name in names).encode(), "u1")
     kinds = {"<f8": "F64", "<f4": "F32", "<i4": "I32", "|u1": "U8"}
-    header, body = {"__metadata__": {"format": "ordernet-sets", "format_version": "1"}}, b""
+    header, body = {"__metadata__": {"format": "ordernet-sets", "format_version": "2" if more else "1"}}, b""
     for name, tensor in sorted(tensors.items(), key=lambda pair: -pair[1].itemsize):
         header[name] = {"dtype": kinds[tensor.dtype.str], "shape": list(tensor.shape), "data_offsets": [len(body), len(body) + tensor.nbytes]}
         body += tensor.tobytes()
@@ -771,7 +771,73 @@ def too_many_digits():
         assert "double rounds" in one["refused"], one
 
 
-TESTS = [conversions, names_in_another_order, answers, tours, frames, browser, scalings, too_many_digits, each_format, pipes_and_compression, numpy_types, one_model]
+def related(data, pairs, order=True):
+    """Sets with relations, pairs [n, n, 2] each, in every format that holds them: options and the file."""
+    data = data if order else data.without_order()
+    sizes, width = [len(one) for one in pairs], data.width
+    row = lambda e, i: "[" + ", ".join("null" if i == j else json.dumps([float(x) for x in one]) for j, one in enumerate(e[i])) + "]"
+    lines = []
+    for s, e in enumerate(pairs):
+        text = json_set(data, s)
+        said = '"pairs": [' + ", ".join(row(e, i) for i in range(len(e))) + "]"
+        lines.append("{" + said + ", " + text[1:] if width else "{" + said + (f', "order": {data.orders[s]}' if data.orders else "") + "}")
+    yield "related.jsonl", [], ("\n".join(lines) + "\n").encode()
+    flat = np.concatenate([e.reshape(-1, 2) for e in pairs])
+    most = max(sizes)
+    filled = np.stack([np.pad(e, ((0, most - len(e)), (0, most - len(e)), (0, 0)), constant_values=np.nan) for e in pairs])
+    for name, value in (("flat.npz", flat), ("filled.npz", filled)):
+        spread = lambda one: np.stack([np.concatenate([np.asarray(x, float), np.full((most - len(x), *np.shape(x)[1:]), 0.0)]) for x in one]) if name == "filled.npz" else np.concatenate(one)
+        arrays = {"pairs": value.astype(">f8" if name == "filled.npz" else "<f4"), "sizes": sizes}
+        if width:
+            arrays["items"] = spread(data.items)
+        if data.orders:
+            arrays["order"] = spread([np.array(one) for one in data.orders]).astype("<i4")
+        file = io.BytesIO()
+        np.savez_compressed(file, **arrays)
+        yield name, [], file.getvalue()
+    yield "related.safetensors", [], safetensors(data, more={"pairs": flat.astype("<f4")})
+    rows = [f"s{s},{i},{j},{e[i, j, 0]!r},{e[i, j, 1]!r}" for s, e in enumerate(pairs) for i in range(len(e)) for j in range(len(e)) if i != j]
+    random.Random(3).shuffle(rows)
+    yield "related.csv", ["--pairs", write("pairs.csv", ("\n".join(["set,from,to,time,toll", *rows]) + "\n").encode())], csv(data)
+
+
+def relations():
+    """Relations, with features and without, give the same model and answers from every format and front end."""
+    import ordernet
+    from client import Server
+
+    r = np.random.default_rng(5)
+    sizes = [int(n) for n in r.integers(2, 6, 24)]
+    pairs = [r.normal(size=(n, n, 2)).astype(np.float32).astype(float) for n in sizes]
+    for width in (0, 2):
+        items = [r.normal(size=(n, width)).astype(np.float32).astype(float) for n in sizes]
+        data = Data(items, [[int(i) for i in np.argsort(e[0, :, 0])] for e in pairs])
+        found, model, asked = {}, path("related.model.safetensors"), {}
+        for name, options, content in related(data, pairs):
+            found[name] = train(write(name, content), *options, model="related.model.safetensors")
+        net = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
+        given = items if width else None
+        found["Sets"] = facts_of(fitted(net, ordernet.Sets(given, data.orders, pairs=pairs)))
+        joined = np.concatenate([e.reshape(-1, 2) for e in pairs])
+        found["flat"] = facts_of(fitted(net, ordernet.Sets.flat(np.concatenate(items) if width else None, sizes, data.orders, pairs=joined)))
+        found["Sets.read"] = facts_of(fitted(net, ordernet.Sets.read(path("related.csv"), pairs=path("pairs.csv"))))
+        same(found, f"relations, {width} features")
+        for name, options, content in related(data, pairs, order=False):
+            asked[name] = answers_of(run("order", "--model", model, "--to", "jsonl", *options, write(name, content)))
+        server = Server("--model", f"m={model}")
+        try:
+            with open(path("related.jsonl")) as file:
+                status, said = server.post("/v1/order", f'{{"sets": [{", ".join(file.read().splitlines())}]}}'.encode())
+            assert status == 200, said
+            asked["HTTP"] = [([int(i) for i in one["order"]], one["logprob"]) for one in said["answers"]]
+        finally:
+            server.stop()
+        same(asked, f"relations, {width} features")
+        orders = ordernet.load(model).predict(ordernet.Sets(given, pairs=pairs, relations=["time", "toll"]))
+        assert [list(map(int, one)) for one in orders] == [order for order, _ in asked["HTTP"]]
+
+
+TESTS = [relations, conversions, names_in_another_order, answers, tours, frames, browser, scalings, too_many_digits, each_format, pipes_and_compression, numpy_types, one_model]
 
 
 class Skip(Exception):
