@@ -156,6 +156,11 @@ static void refused_by_what_differs(void **state) {
     other->scale[1] = 2;
     refuse(m, other, ONET_BAD, "see their items differently");
     other->scale[1] = 1;
+    other->relations = strdup("toll");
+    m->relations = strdup("time");
+    refuse(m, other, ONET_BAD, "see their items differently");
+    free(m->relations);
+    m->relations = NULL;
     other->sized = true;
     refuse(m, other, ONET_BAD, "norm statistics");
     size_statistics(m, 1);

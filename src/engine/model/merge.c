@@ -44,6 +44,15 @@ static bool same_missing(const onet_columns *a, const onet_columns *b) {
            !a->flag == !b->flag && (!a->flag || !memcmp(a->flag, b->flag, width));
 }
 
+/* Relations go by their names, and missing ones get the same values. */
+static bool same_relations(const onet_model *a, const onet_model *b) {
+    if (!a->relation_fill != !b->relation_fill ||
+        (a->relations && b->relations && strcmp(a->relations, b->relations)))
+        return false;
+    return !a->relation_fill ||
+           !memcmp(a->relation_fill, b->relation_fill, (size_t)a->sh.s.relations * sizeof *a->relation_fill);
+}
+
 static onet_status check(const onet_model *a, const onet_model *b, int number, onet_error *err) {
     onet_status status = check_settings(&a->sh.s, &b->sh.s, number, err);
     size_t width = model_inputs(a);
@@ -51,12 +60,12 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
     if (status) return status;
     if (memcmp(a->mean, b->mean, width * sizeof *a->mean) ||
         memcmp(a->scale, b->scale, width * sizeof *a->scale) || !same_missing(a->columns, b->columns) ||
-        !scaling_same(a->scaling, b->scaling) || !same_words(a->words, b->words))
-        return fail_field(
-            err, ONET_BAD, "onet_train_options.models",
-            "model 1 and model %d see their items differently (standardisation, missing values or words): "
-            "train both on the same data, or both at once",
-            number);
+        !scaling_same(a->scaling, b->scaling) || !same_words(a->words, b->words) || !same_relations(a, b))
+        return fail_field(err, ONET_BAD, "onet_train_options.models",
+                          "model 1 and model %d see their items differently (standardisation, missing "
+                          "values, words or relations): "
+                          "train both on the same data, or both at once",
+                          number);
     if (a->columns && b->columns && columns_differ(a->columns, b->columns, &feature))
         return fail(err, ONET_BAD,
                     "feature %d of model 1 has another name in model %d: train both on the same data",
