@@ -128,6 +128,7 @@ onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet
     if (sets->word) return fail(err, ONET_USAGE, "the items of the sets are words, which have no columns");
     if (!choice_of(onet_missings(), (int)missing))
         return fail(err, ONET_USAGE, "the treatment of missing values is unknown");
+    if (!sets->width) return sets_copy(filled, sets, err); /* relations alone */
     if (columns) missing = columns->missing;
     if (missing == ONET_MISSING_ERROR) {
         missing_count m = count_missing(sets);
@@ -160,7 +161,7 @@ onet_status missing_settle(onet_sets *sets, const char *file, const onet_read_op
     const onet_columns *columns = options ? options->columns : NULL;
     onet_missing missing = columns ? columns->missing : options ? options->missing : ONET_MISSING_ERROR;
     onet_columns *own = NULL;
-    if (sets->word) return ONET_OK;
+    if (sets->word || !sets->width) return ONET_OK;
     if (missing == ONET_MISSING_ERROR) {
         missing_count m = found ? *found : count_missing(sets);
         onet_status status =
