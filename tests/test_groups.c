@@ -1,5 +1,8 @@
 /* Tests that small sets, which are encoded and searched in groups (decode/encode.h), get answers that do not
- * depend, to the last bit, on the sets beside them, on their number, or on the number of threads. */
+ * depend, to the last bit, on the sets beside them, on their number, or on the number of threads; and that
+ * several orders of one set (decode/scoring.h) are scored as each of them alone. */
+#include "engine/decode/orderer.h"
+#include "engine/decode/scoring.h"
 #include "engine/decode/search.h"
 #include "random_constraints.h"
 #include "random_model.h"
@@ -194,11 +197,85 @@ static void weights_are_read_once_per_group(void **state) {
     }
 }
 
+/* ---- Several orders of one set ------------------------------------------------------------------------- */
+
+enum { ORDERS = 12, COPIES = 3 };
+
+/* Orders that have much in common: each after the first is an earlier one with a part of it turned round. */
+static void similar_orders(int32_t *orders, int n, rng *r) {
+    for (int i = 0; i < n; i++) orders[i] = i;
+    for (int k = 1; k < ORDERS; k++) {
+        int32_t *mine = orders + (size_t)k * n;
+        memcpy(mine, orders + rng_below(r, (uint64_t)k) * (uint64_t)n, (size_t)n * sizeof *mine);
+        int first = (int)rng_below(r, (uint64_t)n), last = first + (int)rng_below(r, (uint64_t)(n - first));
+        if (k % 2 && last > first + 3) last = first + 3;
+        for (; first < last; first++, last--) {
+            int32_t swap = mine[first];
+            mine[first] = mine[last];
+            mine[last] = swap;
+        }
+    }
+}
+
+static void orders_of_one_set_score_as_alone(void **state) {
+    (void)state;
+    static const int sizes[] = {1, 2, 3, 9, 17, 40, 75};
+    rng r;
+    rng_seed(&r, 38, 0);
+    for (int k = 0; k < NETS; k++)
+        for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++)
+            for (int threads = 1; threads <= 5; threads += 2) {
+                int n = sizes[z], width = nets[k].width;
+                onet_model *m = model_of(&nets[k], 39);
+                onet_sets *sets = random_sets(width, COPIES, n, n, 40);
+                int32_t *orders = need(calloc(ORDERS * (size_t)n, sizeof *orders));
+                double together[COPIES * ORDERS], alone[COPIES * ORDERS];
+                onet_orderer *orderer;
+                onet_order_options o = {
+                    .size = sizeof o, .threads = threads, .kernels = z % 2 ? "plain" : NULL};
+                assert_int_equal(onet_orderer_new(&orderer, m, &o, NULL), ONET_OK);
+                similar_orders(orders, n, &r);
+                for (size_t s = 0; s < COPIES * (size_t)ORDERS; s++) {
+                    onet_sets *one;
+                    const float *items = sets->items + s / ORDERS * (size_t)(n * width);
+                    assert_int_equal(
+                        onet_sets_from(&one, 1, n, width, items, orders + s % ORDERS * (size_t)n, NULL),
+                        ONET_OK);
+                    assert_int_equal(onet_orderer_score(orderer, one, &alone[s], NULL), ONET_OK);
+                    onet_sets_free(one);
+                }
+                assert_int_equal(
+                    orderer_score_orders(orderer, sets->items, COPIES, n, orders, ORDERS, together, NULL),
+                    ONET_OK);
+                assert_memory_equal(together, alone, sizeof alone);
+                onet_orderer_free(orderer);
+                free(orders);
+                onet_sets_free(sets);
+                onet_model_free(m);
+            }
+}
+
+/* Orders that differ in two neighbours have a step of their own for each state that remembers the change. */
+static void orders_share_what_they_have_in_common(void **state) {
+    (void)state;
+    enum { N = 40, BLOCKS = 3, AT = 10 };
+    int32_t orders[2 * N];
+    scoring_plan p;
+    for (int i = 0; i < N; i++) orders[i] = orders[N + i] = i;
+    orders[N + AT] = AT + 1;
+    orders[N + AT + 1] = AT;
+    assert_true(scoring_plan_new(&p, BLOCKS, N, orders, 2));
+    for (int t = 0; t < N; t++) assert_int_equal(p.owner[N + t], t > AT && t <= AT + 2 * BLOCKS + 2);
+    scoring_plan_free(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_beside_a_set_change_nothing),
         cmocka_unit_test(sizes_with_weights_of_their_own),
         cmocka_unit_test(weights_are_read_once_per_group),
+        cmocka_unit_test(orders_of_one_set_score_as_alone),
+        cmocka_unit_test(orders_share_what_they_have_in_common),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

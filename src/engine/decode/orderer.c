@@ -14,6 +14,7 @@
 #include "engine/data/columns.h"
 #include "engine/data/sets.h"
 #include "engine/decode/orderer.h"
+#include "engine/decode/scoring.h"
 #include "engine/decode/search.h"
 #include "engine/kernels/operations.h"
 #include "engine/words/words.h"
@@ -30,6 +31,7 @@ typedef struct watch {
 struct worker {
     encoded e;
     search s;
+    scoring scoring; /* of several orders of a set */
     search_task task[GROUP_SETS];
     int start[GROUP_SETS + 1]; /* rows of the group's sets */
     watch large;               /* a set that is alone */
@@ -135,6 +137,7 @@ void onet_orderer_free(onet_orderer *r) {
         for (int t = 0; t < pool_threads(r->pool); t++) {
             encoded_free(&r->worker[t].e);
             search_free(&r->worker[t].s);
+            scoring_free(&r->worker[t].scoring);
             free(r->worker[t].items);
             free(r->worker[t].item);
             free(r->worker[t].row);
@@ -407,17 +410,19 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
 }
 
 /* Features far beyond those of the training overflow in the network: its output is then meaningless. */
+static onet_status fail_numbers(size_t set, onet_error *err) {
+    return fail(err, ONET_BAD,
+                "set %zu: its features are too large for the net; bring them to the scale of those that the "
+                "model was trained on",
+                set + 1);
+}
+
 static onet_status check_numbers(const onet_sets *sets, const onet_answer *answers, const double *logprob,
                                  onet_error *err) {
     for (size_t s = 0; s < sets->count; s++) {
         const double *p = answers ? answers[s].logprob : logprob + s;
         for (int k = 0; p && k < (answers ? answers[s].found : 1); k++)
-            if (isnan(p[k]))
-                return fail(
-                    err, ONET_BAD,
-                    "set %zu: its features are too large for the net; bring them to the scale of those "
-                    "that the model was trained on",
-                    s + 1);
+            if (isnan(p[k])) return fail_numbers(s, err);
     }
     return ONET_OK;
 }
@@ -515,6 +520,100 @@ onet_status onet_orderer_choices(onet_orderer *r, const onet_sets *sets, double 
 
 onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *logprob, onet_error *err) {
     return onet_orderer_score_steps(r, sets, logprob, NULL, err);
+}
+
+/* Several orders of each of some sets of the same size. */
+typedef struct orders_job {
+    onet_orderer *r;
+    const onet_sets *sets;
+    const frozen *f;
+    const scoring_plan *plan; /* [parts]: of the parts of the orders */
+    int parts;
+    double *logprob; /* [sets, count] */
+    size_t count;
+} orders_job;
+
+/* A task per set and part of the orders. */
+static void some_orders(void *arg, int task, int thread) {
+    orders_job *j = arg;
+    worker *w = &j->r->worker[thread];
+    size_t set = (size_t)(task / j->parts), first = 0;
+    const scoring_plan *plan = &j->plan[task % j->parts];
+    for (const scoring_plan *before = j->plan; before < plan; before++) first += (size_t)before->count;
+    if (order_stops(&j->r->options)) return;
+    arrange(w, j->f->model, j->sets, set, 0);
+    w->start[1] = plan->n;
+    w->e.options = &j->r->options;
+    encode(&w->e, j->f, w->items, w->start, 1, plan->n, NULL);
+    if (order_stops(&j->r->options)) return;
+    scoring_run(&w->scoring, plan, j->f, &w->e, j->logprob + set * j->count + first);
+}
+
+static onet_status score_orders_here(onet_orderer *r, const onet_sets *sets, const int32_t *orders,
+                                     size_t count, double *logprob, onet_error *err) {
+    job sizes = {.r = r, .sets = sets};
+    int n = (int)sets_size(sets, 0), blocks = r->z.model->sh.s.decoder_blocks;
+    onet_status status = reserve(&sizes, 1, err);
+    if (status) return status;
+    orders_job j = {
+        .r = r, .sets = sets, .f = freezer_find(&r->z, n), .logprob = logprob, .count = count, .parts = 1};
+    /* Parts have less in common, so there are no more than the threads need. */
+    int threads = pool_threads(r->pool);
+    if ((size_t)threads > sets->count) j.parts = (threads + (int)sets->count - 1) / (int)sets->count;
+    if ((size_t)j.parts > count) j.parts = (int)count;
+    scoring_plan *plan = array_new((size_t)j.parts, sizeof *plan);
+    bool enough = plan != NULL;
+    for (size_t part = 0, parts = (size_t)j.parts; part < parts && enough; part++) {
+        size_t from = count * part / parts, to = count * (part + 1) / parts;
+        enough = scoring_plan_new(&plan[part], blocks, n, orders + from * (size_t)n, (int)(to - from));
+    }
+    for (int t = 0; t < threads && enough; t++) {
+        worker *w = &r->worker[t];
+        size_t rows = (size_t)n;
+        enough = encoded_reserve(&w->e, j.f, n) &&
+                 scoring_reserve(&w->scoring, j.f, n, plan[j.parts - 1].count) &&
+                 array_reserve(&w->items, &w->room, rows, sizeof *w->items) &&
+                 array_reserve(&w->item, &w->item_room, rows, sizeof *w->item) &&
+                 array_reserve(&w->row, &w->row_room, 2 * rows, sizeof *w->row);
+    }
+    j.plan = plan;
+    if (enough) pool_run(r->pool, (int)sets->count * j.parts, some_orders, &j);
+    for (int part = 0; part < j.parts && plan; part++) scoring_plan_free(&plan[part]);
+    free(plan);
+    if (!enough) return fail_memory(err, "the orders of a set");
+    return order_stops(&r->options) ? fail(err, ONET_INTERRUPTED, "the ordering was stopped") : ONET_OK;
+}
+
+onet_status orderer_score_orders(onet_orderer *r, const float *items, int sets, int n, const int32_t *orders,
+                                 int count, double *logprob, onet_error *err) {
+    const onet_model *model = r->z.model;
+    size_t rows = (size_t)n, all = (size_t)sets;
+    bool here = !r->w && r->device.kind != DEVICE_GPU && !model->words && !model->scaling &&
+                !model->columns && !model->sh.s.relations;
+    onet_sets view = {.count = all,
+                      .width = model_width(model),
+                      .start = array_new(all + 1, sizeof *view.start),
+                      .items = (float *)items,
+                      .order = here ? NULL : array_new(all * rows, sizeof *view.order)};
+    double *one = array_new(all, sizeof *one);
+    onet_status status =
+        view.start && one && (here || view.order) ? ONET_OK : fail_memory(err, "the orders of a set");
+    for (size_t s = 0; s <= all && !status; s++) view.start[s] = s * rows;
+    if (!status && here) status = sets_check(&view, err);
+    if (!status && here) status = score_orders_here(r, &view, orders, (size_t)count, logprob, err);
+    for (size_t k = 0; k < all * (size_t)count && here && !status; k++)
+        if (isnan(logprob[k])) status = fail_numbers(k / (size_t)count, err);
+    /* What computes elsewhere, or changes the items first, gets an order of all sets at a time. */
+    for (int k = 0; k < count && !here && !status; k++) {
+        for (size_t s = 0; s < all; s++)
+            memcpy(view.order + s * rows, orders + (size_t)k * rows, rows * sizeof *orders);
+        status = onet_orderer_score(r, &view, one, err);
+        for (size_t s = 0; s < all && !status; s++) logprob[s * (size_t)count + (size_t)k] = one[s];
+    }
+    free(view.start);
+    free(view.order);
+    free(one);
+    return status;
 }
 
 onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order, double *logprob,

@@ -45,6 +45,12 @@ onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answ
                                onet_error *err);
 void orderer_dismiss(onet_orderer *r);
 
+/* The log-probabilities of `count` orders of each of some sets of the same size, which are encoded once:
+ * items [sets, n, width], orders [count, n], logprob [sets, count]. As many sets as there are threads make
+ * best use of them. */
+onet_status orderer_score_orders(onet_orderer *r, const float *items, int sets, int n, const int32_t *orders,
+                                 int count, double *logprob, onet_error *err);
+
 /* In rank 0, after all have made an orderer of the same model with the same options: from now on each gets a
  * part of the sets, until onet_orderer_free dismisses the others. */
 void orderer_share(onet_orderer *r, const world *w);

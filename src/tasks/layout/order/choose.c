@@ -13,7 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
-#include "ordernet_io.h"
+#include "engine/decode/orderer.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 
@@ -65,23 +65,11 @@ static void shake(page *p, const page_box *whole, int draw) {
 /* What is judged: a page's items, n of them, and its orders. */
 typedef struct judging {
     onet_orderer *orderer;
-    float *items; /* [n, width] */
-    size_t n, width;
+    size_t n, width;         /* width: features per item */
     int32_t *orders;         /* [count, n]: of the rules */
     bool *crosses;           /* [count]: what divides the page */
     size_t count, preferred; /* preferred: that of the usual way */
 } judging;
-
-/* The log-probabilities of the orders. */
-static onet_status judge(const judging *j, double *logprob, onet_error *err) {
-    onet_sets *sets = NULL;
-    onet_status status = onet_sets_new(&sets, (int)j->width, err);
-    for (size_t k = 0; k < j->count && !status; k++)
-        status = onet_sets_append(sets, (int)j->n, (int)j->width, j->items, j->orders + k * j->n, err);
-    if (!status) status = onet_orderer_score(j->orderer, sets, logprob, err);
-    onet_sets_free(sets);
-    return status;
-}
 
 /* Adds the rules' orders, without repetition; of those that cross what divides the page, only that of the
  * usual way, and all where the network learned from corrected pages of the title. */
@@ -115,22 +103,28 @@ static onet_status add_rules(judging *j, const pages_style *style, const page *p
 
 /* Judges the orders on the page as it is and on shaken copies: mean [count], of their log-probabilities. */
 static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err) {
-    page_box *whole = array_new((size_t)p->count, sizeof *whole);
-    double *more = array_new(j->count, sizeof *more);
     int copies = p->placed > SMALL && p->placed <= LARGE ? SHAKEN : 0;
-    onet_status status = whole && more ? ONET_OK : fail_memory(err, "the order of a page");
+    size_t all = (size_t)copies + 1, one = j->n * j->width;
+    page_box *whole = array_new((size_t)p->count, sizeof *whole);
+    double *logprob = array_new(all * j->count, sizeof *logprob);
+    float *items = array_new(all * one, sizeof *items);
+    onet_status status = whole && logprob && items ? ONET_OK : fail_memory(err, "the order of a page");
     for (int i = 0; i < p->count && !status; i++) whole[i] = p->regions[i].box;
-    if (!status) status = judge(j, more, err);
-    for (size_t k = 0; k < j->count && !status; k++) mean[k] = more[k] / (copies + 1);
-    for (int draw = 0; draw < copies && !status; draw++) {
-        shake(p, whole, draw);
-        status = page_features(p, j->items, err);
-        if (!status) status = judge(j, more, err);
-        for (size_t k = 0; k < j->count && !status; k++) mean[k] += more[k] / (copies + 1);
+    for (int copy = 0; copy <= copies && !status; copy++) {
+        if (copy) shake(p, whole, copy - 1);
+        status = page_features(p, items + (size_t)copy * one, err);
     }
     for (int i = 0; i < p->count && whole; i++) p->regions[i].box = whole[i];
+    if (!status)
+        status = orderer_score_orders(j->orderer, items, (int)all, (int)j->n, j->orders, (int)j->count,
+                                      logprob, err);
+    for (size_t k = 0; k < j->count && !status; k++) {
+        mean[k] = 0;
+        for (size_t copy = 0; copy < all; copy++) mean[k] += logprob[copy * j->count + k] / (copies + 1);
+    }
     free(whole);
-    free(more);
+    free(logprob);
+    free(items);
     return status;
 }
 
@@ -238,20 +232,17 @@ static onet_status take_usual(const pages_style *style, page *p, onet_error *err
 static onet_status choose(onet_orderer *orderer, const pages_style *style, page *p, double *confidence,
                           onet_error *err) {
     judging j = {.orderer = orderer, .n = (size_t)p->placed, .width = (size_t)page_feature_count()};
-    size_t size, room = (size_t)page_way_count();
+    size_t room = (size_t)page_way_count();
     page copy = {0};
-    if (!size_mul(j.n, j.width, &size)) return fail_memory(err, "the order of a page");
-    j.items = array_new(size, sizeof *j.items);
     j.orders = array_new(j.n * room, sizeof *j.orders);
     j.crosses = array_new(room, sizeof *j.crosses);
     int32_t *order = array_new(j.n, sizeof *order), *sorted = array_new(j.n, sizeof *sorted);
     int32_t *index = array_new((size_t)p->count, sizeof *index);
     double *mean = array_new(room, sizeof *mean);
-    onet_status status = j.items && j.orders && j.crosses && order && sorted && index && mean
+    onet_status status = j.orders && j.crosses && order && sorted && index && mean
                              ? sorted_copy(&copy, index, p, err)
                              : fail_memory(err, "the order of a page");
     if (!status) status = add_rules(&j, style, &copy, err);
-    if (!status && (j.count > 1 || style->judged)) status = page_features(&copy, j.items, err);
     if (!status && (j.count > 1 || style->judged)) status = judge_all(&j, &copy, mean, err);
     if (!status) page_placed(&copy, sorted);
     if (!status && style->judged) status = tell(style, &j, mean, p, sorted, index, err);
@@ -262,7 +253,6 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
         page_found(p, order);
     }
     free(copy.regions);
-    free(j.items);
     free(j.orders);
     free(j.crosses);
     free(order);

@@ -38,18 +38,24 @@ static double positive(double x) {
     return x > 0 ? x : 1;
 }
 
-/* The point of place t on a circle of so many places; returns where the next feature goes. */
-static float *add_point(float *f, int t, double circle) {
-    *f++ = (float)sin(2 * PI * t / circle);
-    *f++ = (float)cos(2 * PI * t / circle);
-    return f;
+/* The features of each place under a rule: table [n, PLACE]. */
+static void fill_places(float *table, int n) {
+    for (int t = 0; t < n; t++) {
+        *table++ = (float)t / (float)(n > 1 ? n - 1 : 1);
+        for (int c = 0; c < CIRCLES; c++) {
+            *table++ = (float)sin(2 * PI * t / circles[c]);
+            *table++ = (float)cos(2 * PI * t / circles[c]);
+        }
+    }
 }
 
 /* Whether a region lies in another, and how far right of and below its host's middle; the place that each way
  * to order the page gives it. */
 static onet_status add_ranks(const page_layout *l, float *items, onet_error *err) {
     int32_t *order = array_new((size_t)l->n, sizeof *order);
-    onet_status status = order ? ONET_OK : fail_memory(err, "the features of a page");
+    float *places = array_new((size_t)l->n * PLACE, sizeof *places);
+    onet_status status = order && places ? ONET_OK : fail_memory(err, "the features of a page");
+    if (!status) fill_places(places, l->n);
     for (int i = 0; i < l->n && !status; i++) {
         float *f = items + (size_t)i * FEATURES + SHAPE + KINDS;
         f[0] = l->host[i] >= 0;
@@ -62,13 +68,12 @@ static onet_status add_ranks(const page_layout *l, float *items, onet_error *err
     }
     for (int k = 0; k < PAGE_WAY_RANKS && !status; k++) {
         status = page_way(k, l, order, err);
-        for (int t = 0; t < l->n && !status; t++) {
-            float *f = items + (size_t)order[t] * FEATURES + RANKED + PLACE * k;
-            *f++ = (float)t / (float)(l->n > 1 ? l->n - 1 : 1);
-            for (int c = 0; c < CIRCLES; c++) f = add_point(f, t, circles[c]);
-        }
+        for (int t = 0; t < l->n && !status; t++)
+            memcpy(items + (size_t)order[t] * FEATURES + RANKED + PLACE * k, places + (size_t)t * PLACE,
+                   PLACE * sizeof *places);
     }
     free(order);
+    free(places);
     return status;
 }
 

@@ -20,8 +20,9 @@ static double area(const page_box *b) {
 static const double FILLED = 0.7;
 
 static bool lies_in(const page_box *a, const page_box *b) {
+    if (!page_boxes_meet(a, b)) return false;
     double width = fmin(a->x1, b->x1) - fmax(a->x0, b->x0), height = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
-    return width > 0 && height > 0 && area(b) > area(a) && width * height >= INSIDE * area(a);
+    return area(b) > area(a) && width * height >= INSIDE * area(a);
 }
 
 /* The outermost region that each region lies in: host [n]. Regions with skip [n] set are not hosts. */

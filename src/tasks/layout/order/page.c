@@ -13,13 +13,6 @@
 
 const page_box page_box_none = {INFINITY, INFINITY, -INFINITY, -INFINITY};
 
-void page_box_add(page_box *b, double x, double y) {
-    b->x0 = fmin(b->x0, x);
-    b->y0 = fmin(b->y0, y);
-    b->x1 = fmax(b->x1, x);
-    b->y1 = fmax(b->y1, y);
-}
-
 bool page_box_valid(const page_box *b) {
     return isfinite(b->x0) && isfinite(b->y0) && isfinite(b->x1) && isfinite(b->y1) && b->x0 <= b->x1 &&
            b->y0 <= b->y1 && fmax(fabs(b->x0), fabs(b->x1)) < 1e9 && fmax(fabs(b->y0), fabs(b->y1)) < 1e9;

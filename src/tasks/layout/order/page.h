@@ -36,7 +36,16 @@ static inline double page_box_height(const page_box *b) {
 }
 /* An empty box, for page_box_add to grow. */
 extern const page_box page_box_none;
-void page_box_add(page_box *box, double x, double y);
+static inline void page_box_add(page_box *box, double x, double y) {
+    box->x0 = x < box->x0 ? x : box->x0;
+    box->y0 = y < box->y0 ? y : box->y0;
+    box->x1 = x > box->x1 ? x : box->x1;
+    box->y1 = y > box->y1 ? y : box->y1;
+}
+/* Whether two boxes share more than an edge. */
+static inline bool page_boxes_meet(const page_box *a, const page_box *b) {
+    return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
+}
 /* Whether the box has points, all of them finite. */
 bool page_box_valid(const page_box *box);
 

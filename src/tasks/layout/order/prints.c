@@ -27,10 +27,11 @@ static double area(const page_box *b) {
 }
 
 static bool is_initial_of(const page_box *initial, const page_box *text) {
+    if (!page_boxes_meet(initial, text)) return false;
     double width = fmin(initial->x1, text->x1) - fmax(initial->x0, text->x0),
            height = fmin(initial->y1, text->y1) - fmax(initial->y0, text->y0);
-    return width > 0 && height > 0 && area(initial) < area(text) &&
-           width * height >= INSIDE * area(initial) && initial->x0 - text->x0 < LEFT * page_box_width(text) &&
+    return area(initial) < area(text) && width * height >= INSIDE * area(initial) &&
+           initial->x0 - text->x0 < LEFT * page_box_width(text) &&
            initial->y0 + initial->y1 < text->y0 + text->y1 &&
            page_box_height(initial) < HIGHEST * page_box_height(text);
 }
