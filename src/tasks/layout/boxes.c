@@ -1,5 +1,6 @@
 /* Reads and rewrites boxes in JSON: a list of boxes, which is written back in reading order (with
- * page numbers, the boxes of a page trade places among themselves), or JSON Lines with one page per line,
+ * page numbers, the boxes of a page trade places among themselves), or a list of such lists, one per page; a
+ * document of docling, the references of whose body are moved; or JSON Lines with one page per line,
  * {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]}, whose "order" is written. Everything else stays as
  * it was, byte for byte: jansson reads the values, and a scanner finds where they stand in the text. */
 #include <jansson.h>
@@ -127,16 +128,19 @@ static page_kind flags_of(const json_t *item) {
     return KIND_TEXT;
 }
 
-/* Adds item `number` of a list, which stands in that line of the file, to the page. */
+/* Adds item `number` of a list, which stands in that line of the file, to the page. Without an id it is
+ * named by its number. */
 static onet_status add_box(page_file *f, page *p, const json_t *value, size_t number, long line,
                            onet_error *err) {
     static const char *const flagged[] = {"paragraph", "heading", "header", "footnote", "table"};
     bool plain = json_is_array(value) && json_array_size(value) == 8;
     const char *type = plain ? flagged[flags_of(value)] : type_of(value);
     const char *id = json_is_object(value) ? json_string_value(json_object_get(value, "id")) : NULL;
+    char name[32];
+    snprintf(name, sizeof name, "item %zu", number);
     if (p->count >= PAGE_MAX_REGIONS)
         return fail(err, ONET_BAD, "%s:%ld: over %d boxes", f->path, line, PAGE_MAX_REGIONS);
-    page_region *r = page_add(p, id ? id : "", type, plain ? flags_of(value) : kind_of(type));
+    page_region *r = page_add(p, id && *id ? id : name, type, plain ? flags_of(value) : kind_of(type));
     if (!r) return fail_memory(err, "the boxes of a page");
     r->line = line;
     r->element = number;
@@ -144,7 +148,9 @@ static onet_status add_box(page_file *f, page *p, const json_t *value, size_t nu
     if (box_of(value, &r->box, 0) && page_box_valid(&r->box)) return ONET_OK;
     page_box first = page_box_none;
     if (json_is_array(value) && box_of(json_array_get(value, 0), &first, 0))
-        return fail(err, ONET_BAD, "%s:%ld: item %zu is a list of boxes; give each page as a file of its own",
+        return fail(err, ONET_BAD,
+                    "%s:%ld: item %zu is a list of boxes, but not all items are: give a list of boxes, or a "
+                    "list of them for each page",
                     f->path, line, number);
     return fail(
         err, ONET_BAD,
@@ -201,16 +207,25 @@ static onet_status find_items(page_file *f, const json_t *list, size_t start, li
     return status;
 }
 
+/* The pages of such files trade the places of their items, where others have a member "order". */
+static const size_t NO_ORDER = SIZE_MAX;
+
+static page *add_page(page_file *f) {
+    page *p = page_file_add(f);
+    if (p) p->element = NO_ORDER;
+    return p;
+}
+
 /* The items of each page trade places among themselves. */
 static onet_status read_list(page_file *f, const json_t *list, size_t start, onet_error *err) {
-    size_t count = json_array_size(list);
+    size_t count = json_array_size(list), element = f->xml.count;
     list_item *items = array_new(count + 1, sizeof *items);
     onet_status status = items ? find_items(f, list, start, items, err) : fail_memory(err, "the boxes");
     if (!status) qsort(items, count, sizeof *items, by_page);
     page *p = NULL;
-    if (!status && !count && !page_file_add(f)) status = fail_memory(err, "a page");
+    if (!status && !count && !add_page(f)) status = fail_memory(err, "a page");
     for (size_t i = 0; i < count && !status; i++) {
-        if (!i || items[i].page != items[i - 1].page) p = page_file_add(f);
+        if (!i || items[i].page != items[i - 1].page) p = add_page(f);
         if (!p) {
             status = fail_memory(err, "a page");
             break;
@@ -218,9 +233,134 @@ static onet_status read_list(page_file *f, const json_t *list, size_t start, one
         size_t number = items[i].number;
         status = add_box(f, p, json_array_get(list, number), number, items[i].line, err);
         page_region *r = status ? NULL : &p->regions[p->count - 1];
+        if (r) r->element = element + number;
         if (r && r->listed) r->given = p->count - 1;
     }
     free(items);
+    return status;
+}
+
+/* Whether the value is a list of boxes; an empty list is one too. */
+static bool is_page(const json_t *value) {
+    bool boxes = json_is_array(value);
+    for (size_t i = 0; i < json_array_size(value) && boxes; i++) {
+        page_box box = page_box_none;
+        boxes = box_of(json_array_get(value, i), &box, 1);
+    }
+    return boxes;
+}
+
+/* A list of boxes, or a list of such lists. */
+static onet_status read_lists(page_file *f, const json_t *list, size_t start, onet_error *err) {
+    bool pages = json_array_size(list) > 0;
+    for (size_t i = 0; i < json_array_size(list) && pages; i++) pages = is_page(json_array_get(list, i));
+    if (!pages) return read_list(f, list, start, err);
+    onet_status status = ONET_OK;
+    json_scan s = scan_from(&f->text, start);
+    bool first = scan_take(&s, '[');
+    for (size_t i = 0; i < json_array_size(list) && !status && scan_more(&s, ']', &first); i++) {
+        size_t at = (size_t)(s.at - s.text);
+        scan_extent(&s);
+        status = read_list(f, json_array_get(list, i), at, err);
+    }
+    return status;
+}
+
+/* Where the value of a key of the object in a span stands; an empty span at the object's end where there is
+ * no such key. */
+static text_span key_value(const page_text *t, text_span object, const char *key) {
+    json_scan s = scan_from(t, object.start);
+    bool first = scan_take(&s, '{');
+    while (scan_more(&s, '}', &first)) {
+        const char *name = s.at;
+        scan_extent(&s);
+        bool found = (size_t)(s.at - name) == strlen(key) + 2 && !strncmp(name + 1, key, strlen(key));
+        scan_take(&s, ':');
+        scan_next(&s);
+        size_t from = (size_t)(s.at - s.text);
+        if (scan_extent(&s) && found) return (text_span){from, (size_t)(s.at - s.text)};
+    }
+    size_t end = (size_t)(s.at - s.text) - 1;
+    return (text_span){end, end};
+}
+
+/* What {"$ref": "#/texts/12"} refers to in a document of docling; NULL: nothing. */
+static const json_t *referred(const json_t *document, const json_t *reference) {
+    const char *path = json_string_value(json_object_get(reference, "$ref"));
+    char key[32];
+    size_t index;
+    int end = 0;
+    if (!path || sscanf(path, "#/%31[^/]/%zu%n", key, &index, &end) != 2 || path[end]) return NULL;
+    return json_array_get(json_object_get(document, key), index);
+}
+
+/* Adds the place of an item and, if that has none, of what it holds, as far as it is on the same page;
+ * *number: of the page, 0 before the first place. A list of docling is such a group. *left: how many items
+ * may be looked at, since groups may hold each other. */
+static void add_item(const json_t *document, const json_t *item, json_int_t *number, page_box *box,
+                     size_t *left, int depth) {
+    page_box own = page_box_none;
+    const json_t *children = json_object_get(item, "children");
+    if (!*left || !--*left) return;
+    if (item && box_of(item, &own, 0) && page_box_valid(&own)) {
+        json_int_t its = page_number(item);
+        if (*number && its != *number) return;
+        *number = its;
+        page_box_add(box, own.x0, own.y0);
+        page_box_add(box, own.x1, own.y1);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(children) && depth < 8; i++)
+        add_item(document, referred(document, json_array_get(children, i)), number, box, left, depth + 1);
+}
+
+/* A document of docling: its order is that of the references in its body. Those of a page trade places; what
+ * has no place on a page stays. */
+static onet_status read_document(page_file *f, const json_t *document, size_t start, onet_error *err) {
+    const json_t *list = json_object_get(json_object_get(document, "body"), "children");
+    text_span body = key_value(&f->text, (text_span){start, 0}, "body"),
+              children = key_value(&f->text, body, "children");
+    size_t count = json_array_size(list), element = f->xml.count, left = 1000000;
+    list_item *items = array_new(count + 1, sizeof *items);
+    page_box *boxes = array_new(count + 1, sizeof *boxes);
+    onet_status status =
+        items && boxes ? find_items(f, list, children.start, items, err) : fail_memory(err, "the boxes");
+    if (!status && f->xml.count != element + count) /* a key twice, or written with escapes */
+        status = fail(err, ONET_BAD, "%s: the document's \"body\" cannot be found in the text", f->path);
+    for (size_t i = 0; i < count && !status; i++) {
+        boxes[i] = page_box_none;
+        items[i].page = 0;
+        add_item(document, referred(document, json_array_get(list, i)), &items[i].page, &boxes[i], &left, 0);
+    }
+    if (!status) qsort(items, count, sizeof *items, by_page);
+    page *p = NULL;
+    json_int_t page_no = 0;
+    for (size_t i = 0; i < count && !status; i++) {
+        const json_t *reference = json_array_get(list, items[i].number),
+                     *item = referred(document, reference);
+        const char *type = type_of(item);
+        if (!page_box_valid(&boxes[items[i].number])) continue;
+        if (!p || items[i].page != page_no) p = add_page(f);
+        page_no = items[i].page;
+        if (p && p->count >= PAGE_MAX_REGIONS)
+            status = fail(err, ONET_BAD, "%s:%ld: over %d boxes on page %lld", f->path, items[i].line,
+                          PAGE_MAX_REGIONS, (long long)page_no);
+        page_region *r = p && !status ? page_add(p, json_string_value(json_object_get(reference, "$ref")),
+                                                 type, kind_of(type))
+                                      : NULL;
+        if (!r && !status) status = fail_memory(err, "the boxes of a page");
+        if (status) break;
+        r->box = boxes[items[i].number];
+        r->line = items[i].line;
+        r->element = element + items[i].number;
+        r->listed = r->kind != KIND_SEPARATOR;
+        if (r->listed) r->given = p->count - 1;
+    }
+    if (!status && !f->count)
+        status =
+            fail(err, ONET_BAD, "%s: no item of the document's body has a box on a page (prov)", f->path);
+    free(items);
+    free(boxes);
     return status;
 }
 
@@ -240,10 +380,15 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
     const json_t *items = json_object_get(object, "items"), *order = json_object_get(object, "order");
     onet_status status = ONET_OK;
     page *p = NULL;
+    if (!items && json_is_array(json_object_get(json_object_get(object, "body"), "children"))) {
+        status = read_document(f, object, start, err);
+        json_decref(object);
+        return status;
+    }
     if (!json_is_array(items) || !json_array_size(items))
         status = fail(err, ONET_BAD,
                       "%s:%ld: a page needs \"items\", a list of boxes; boxes alone are a list, [[x0, y0, "
-                      "x1, y1], ...]",
+                      "x1, y1], ...], and a document of docling has a \"body\"",
                       f->path, line);
     else if (!(p = page_file_add(f)))
         status = fail_memory(err, "a page");
@@ -282,7 +427,7 @@ static onet_status read(page_file *f, onet_error *err) {
         json_error_t why;
         json_t *list = json_loadb(text, end, 0, &why);
         if (!list) return fail(err, ONET_BAD, "%s:%d: not JSON: %s", f->path, why.line, why.text);
-        status = read_list(f, list, start, err);
+        status = read_lists(f, list, start, err);
         json_decref(list);
         return status;
     }
@@ -302,24 +447,6 @@ static onet_status read(page_file *f, onet_error *err) {
         at = last + 1;
     }
     return status;
-}
-
-/* Where the value of a key of the object in a span stands; an empty span at the object's end where there is
- * no such key. */
-static text_span key_value(const page_text *t, text_span object, const char *key) {
-    json_scan s = scan_from(t, object.start);
-    bool first = scan_take(&s, '{');
-    while (scan_more(&s, '}', &first)) {
-        const char *name = s.at;
-        scan_extent(&s);
-        bool found = (size_t)(s.at - name) == strlen(key) + 2 && !strncmp(name + 1, key, strlen(key));
-        scan_take(&s, ':');
-        scan_next(&s);
-        size_t from = (size_t)(s.at - s.text);
-        if (scan_extent(&s) && found) return (text_span){from, (size_t)(s.at - s.text)};
-    }
-    size_t end = (size_t)(s.at - s.text) - 1;
-    return (text_span){end, end};
 }
 
 static onet_status write_order(page_file *f, const page *p, onet_error *err) {
@@ -346,11 +473,10 @@ static onet_status write_order(page_file *f, const page *p, onet_error *err) {
 }
 
 static onet_status change(page_file *f, onet_error *err) {
-    json_scan s = scan_from(&f->text, 0);
-    bool list = scan_next(&s) == '[';
     onet_status status = ONET_OK;
     for (size_t i = 0; i < f->count && !status; i++)
-        status = list ? page_file_move_regions(f, &f->pages[i], err) : write_order(f, &f->pages[i], err);
+        status = f->pages[i].element == NO_ORDER ? page_file_move_regions(f, &f->pages[i], err)
+                                                 : write_order(f, &f->pages[i], err);
     return status;
 }
 
