@@ -45,6 +45,12 @@ enum { ONET_PAGES_MAX_REGIONS = 20000 };
  * x1 < x0 or y1 < y0. */
 ONET_API onet_status onet_pages_order(onet_pages *pages, const double *boxes, const int32_t *regions, int n,
                                       int rtl, int32_t *order, int *count, onet_error *err);
+/* The same; *confidence: the probability that the order is right to the last region, 0 where no network
+ * judged it (without a model, and on pages of over 1500 regions). It takes longer on small pages, whose order
+ * needs no network. */
+ONET_API onet_status onet_pages_order_confidence(onet_pages *pages, const double *boxes,
+                                                 const int32_t *regions, int n, int rtl, int32_t *order,
+                                                 int *count, double *confidence, onet_error *err);
 
 #ifdef __cplusplus
 }

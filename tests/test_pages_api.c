@@ -25,6 +25,13 @@ static void orders_boxes_without_a_model(void **state) {
     assert_int_equal(onet_pages_order(pages, boxes[0], rule, N, 0, order, &count, NULL), ONET_OK);
     assert_int_equal(count, N - 1);
     assert_memory_equal(order, ((int32_t[]){0, 1, 2, 3}), 4 * sizeof *order);
+    double confidence = -1; /* without a network: 0 */
+    assert_int_equal(
+        onet_pages_order_confidence(pages, boxes[0], NULL, N - 1, 0, order, &count, &confidence, NULL),
+        ONET_OK);
+    assert_true(confidence == 0 && count == N - 1);
+    assert_int_equal(onet_pages_order_confidence(pages, boxes[0], NULL, 1, 0, order, &count, NULL, NULL),
+                     ONET_USAGE);
     assert_int_equal(onet_pages_order(pages, NULL, NULL, 0, 0, NULL, &count, NULL), ONET_OK);
     assert_int_equal(count, 0);
     onet_pages_free(pages);

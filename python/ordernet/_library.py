@@ -407,6 +407,10 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
         c_int,
         [c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, POINTER(c_int), _ERR],
     ),
+    "onet_pages_order_confidence": (
+        c_int,
+        [c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, POINTER(c_int), POINTER(c_double), _ERR],
+    ),
     "onet_tsp_points": (c_int, [POINTER(Tsp), c_int, c_void_p, _ERR]),
     "onet_tsp_free": (None, [POINTER(Tsp)]),
     "onet_tsp_length": (c_double, [POINTER(Tsp), c_void_p]),

@@ -37,6 +37,12 @@ def test_as_the_program_does():
         assert ordernet.reading_order(boxes, types).tolist() == page["order"], page["id"]
 
 
+def test_confidence():
+    order, confidence = ordernet.reading_order(COLUMNS, return_confidence=True)
+    assert order.tolist() == [0, 2, 1, 3] and 0.5 < confidence < 1
+    assert ordernet.reading_order([], return_confidence=True)[1] == 1
+
+
 def test_errors():
     with pytest.raises(DataError, match="shape"):
         ordernet.reading_order([[1, 2, 3]])

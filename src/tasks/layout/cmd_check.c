@@ -1,5 +1,6 @@
 /* ordernet pages check: lists the pages whose order the model is least certain of, and those whose given
  * order it finds improbable. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 typedef struct check_values {
     pages_values pages;
-    int most;
+    int most, corrected;
 } check_values;
 
 static void defaults(void *values) {
@@ -29,13 +30,10 @@ typedef struct checked {
     int first;         /* the first place at which the found order is another; -1: none */
 } checked;
 
-/* Pages below this confidence are listed before all others, whatever their order is. */
-static const double UNSURE = 0.5;
-
 /* Sorts pages: those that the model is unsure of, the least sure first; then the least probable first. */
 static int by_doubt(const void *a, const void *b) {
     const checked *x = a, *y = b;
-    bool p = x->confidence < UNSURE, q = y->confidence < UNSURE;
+    bool p = x->confidence < PAGES_UNSURE, q = y->confidence < PAGES_UNSURE;
     if (p != q) return p ? -1 : 1;
     if (p && x->confidence != y->confidence) return x->confidence < y->confidence ? -1 : 1;
     return x->logprob != y->logprob ? (x->logprob > y->logprob) - (x->logprob < y->logprob)
@@ -77,7 +75,7 @@ static onet_status check(const check_values *v, const pages_net *net, pages_know
                 list[i].first = r->given;
         }
         same += list[i].first < 0;
-        unsure += list[i].confidence < UNSURE;
+        unsure += list[i].confidence < PAGES_UNSURE;
     }
     char text[128];
     if (!status) status = pages_describe(pages, count, text, sizeof text, err);
@@ -92,7 +90,7 @@ static onet_status check(const check_values *v, const pages_net *net, pages_know
     for (size_t i = 0; i < count && !status && (!v->most || printed < v->most); i++) {
         const checked *c = &list[i];
         char one[64], other[64], id[SHOWN];
-        if (c->first < 0 && c->confidence >= UNSURE) continue;
+        if (c->first < 0 && c->confidence >= PAGES_UNSURE) continue;
         printf("%4.0f%% %12.3f  %s: ", 100 * c->confidence, c->logprob, shown(id, c->page->id));
         printed++;
         if (c->first < 0) {
@@ -114,6 +112,19 @@ static onet_status check(const check_values *v, const pages_net *net, pages_know
     return status;
 }
 
+/* What finds the given orders best. On pages that nobody corrected that says nothing. */
+static onet_status recommend(const check_values *v, const pages_known *known, onet_error *err) {
+    pages_best best;
+    char text[PATH_MAX];
+    if (!v->corrected) return ONET_OK;
+    onet_status status = pages_find_best(&best, &v->pages, known, err);
+    if (status) return status;
+    printf("best on these pages: %s, neighbours right %.1f%%\n", pages_best_text(&best, text, sizeof text),
+           100 * best.neighbours);
+    pages_best_warn(&best);
+    return ONET_OK;
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     check_values *v = values;
     pages_known known;
@@ -121,6 +132,11 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = pages_known_read(&known, &v->pages, count, operands, true, err);
     if (!status) status = pages_net_open(&net, &v->pages, err);
     if (!status) status = check(v, &net, &known, err);
+    if (!status) status = recommend(v, &known, err);
+    if (status == ONET_BAD && known.single) {
+        printf("no page has two regions or more: there is no order to check\n");
+        status = ONET_OK;
+    }
     if (!status) status = pages_known_complete(&known, err);
     pages_net_close(&net);
     pages_known_free(&known);
@@ -132,6 +148,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 static const option options[] = {
     OPTION(INT, "most", AT(most), .argument = "N", RANGE(0, 1e9),
            .help = "Pages listed at most; 0 lists all."),
+    OPTION(FLAG, "corrected", AT(corrected),
+           .help =
+               "The pages were corrected: say also what orders them best, the model, the shipped one or a "
+               "rule."),
     OPTIONS_PAGES(AT(pages)),
     {0},
 };

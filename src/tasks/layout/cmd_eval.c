@@ -1,5 +1,6 @@
 /* ordernet pages eval: measures how often the network and the rules predict the reading orders that the files
  * give. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,25 +100,6 @@ static int by_source(const void *a, const void *b, void *context) {
     return order ? order : (x > y) - (x < y);
 }
 
-/* What to order such pages with; the network where a rule is only as good. */
-static void print_best(const evaluation *e) {
-    const report_measure *m = NULL;
-    double best = -1;
-    int which = 0;
-    for (int k = 0; k < REPORT_MEASURES; k++)
-        if (!strcmp(report_measures[k].key, "neighbours")) m = &report_measures[k];
-    for (int method = 0; method < CEILING && m; method++) {
-        if (!e->each[method]) continue;
-        onet_report report;
-        onet_measure_mean(&report, e->each[method], NULL, e->count);
-        double mean = report_measure_of(&report, m)->mean;
-        if (mean <= best) continue;
-        best = mean;
-        which = method;
-    }
-    printf("\nbest on these pages: %s%s\n", which ? "--rule " : "", which ? method_name(which) : "the model");
-}
-
 static onet_status print_tables(evaluation *e, onet_error *err) {
     static const struct {
         const char *name;
@@ -156,7 +138,6 @@ static onet_status print_tables(evaluation *e, onet_error *err) {
         }
     }
     free(which);
-    print_best(e);
     return ONET_OK;
 }
 
@@ -169,6 +150,27 @@ static onet_status order_best(evaluation *e, bool rtl, onet_error *err) {
         if (rtl) page_mirror(e->pages[i]);
     }
     return status;
+}
+
+/* What to order such pages with; a model where a rule is only as good. */
+static onet_status print_best(const eval_values *v, const evaluation *e, const pages_known *known,
+                              onet_error *err) {
+    pages_best best = {.rule = -1, .model = v->pages.model, .neighbours = -1};
+    char text[PATH_MAX];
+    onet_status status = ONET_OK;
+    if (v->pages.model) /* the shipped one is not in the tables */
+        status = pages_find_best(&best, &v->pages, known, err);
+    for (int method = 0; method < CEILING && !v->pages.model; method++) {
+        double mean = 0;
+        for (size_t i = 0; i < e->count && e->each[method]; i++)
+            mean += e->each[method][i].neighbours / (double)e->count;
+        if (e->each[method] && mean > best.neighbours)
+            best = (pages_best){.rule = method - 1, .neighbours = mean};
+    }
+    if (status) return status;
+    printf("\nbest on these pages: %s\n", pages_best_text(&best, text, sizeof text));
+    pages_best_warn(&best);
+    return ONET_OK;
 }
 
 static onet_status evaluate(const eval_values *v, const pages_net *net, const pages_known *known,
@@ -193,6 +195,7 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, const pa
         printf("; means with 95%% intervals\n");
         status = print_tables(&e, err);
     }
+    if (!status) status = print_best(v, &e, known, err);
     for (int method = 0; method < METHODS; method++) free(e.each[method]);
     return status;
 }
@@ -239,6 +242,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = pages_known_read(&known, &v->pages, count, operands, false, err);
     if (!status && !v->rules_only) status = pages_net_open(&net, &v->pages, err);
     if (!status) status = evaluate_to(v, &net, &known, err);
+    if (status == ONET_BAD && known.single) {
+        printf("no page has two regions or more: there is no order to measure\n");
+        status = ONET_OK;
+    }
     if (!status) status = pages_known_complete(&known, err);
     pages_net_close(&net);
     pages_known_free(&known);

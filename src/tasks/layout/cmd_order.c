@@ -128,7 +128,7 @@ static bool order_changed(const page *p) {
 }
 
 typedef struct order_counts {
-    size_t files, bad, unwritten, pages, changed;
+    size_t files, bad, unwritten, pages, changed, unsure;
     uint64_t types; /* seen, as in pages_types_seen */
 } order_counts;
 
@@ -166,22 +166,26 @@ static onet_status order_some(const order_values *v, const pages_net *net, pool 
     size_t pages = 0;
     for (size_t i = 0; i < count; i++) pages += read.files[i].count;
     page **all = array_new(pages + 1, sizeof *all);
+    double *confidence = array_new(pages + 1, sizeof *confidence);
     writing w = {v,
                  paths,
                  &read,
                  from,
                  array_new(count + 1, sizeof *w.errors),
                  array_new(count + 1, sizeof *w.status)};
-    if (!all || !w.errors || !w.status) status = fail_memory(err, "the pages");
+    if (!all || !confidence || !w.errors || !w.status) status = fail_memory(err, "the pages");
     pages = 0;
     for (size_t i = 0; i < count && !status; i++)
         for (size_t k = 0; k < read.files[i].count; k++) all[pages++] = &read.files[i].pages[k];
     if (!status)
-        status = pages_order(net, (page_rule)v->pages.rule, v->pages.rtl, all, pages, NULL, NULL, err);
+        status = pages_order(net, (page_rule)v->pages.rule, v->pages.rtl, all, pages, confidence, NULL, err);
+    for (size_t i = 0; i < pages && !status; i++)
+        counts->unsure += confidence[i] > 0 && confidence[i] < PAGES_UNSURE;
     if (!status) pool_run(threads, (int)count, write_one, &w);
     if (!status) status = count_files(&w, count, counts, err);
     counts->types |= pages_types_seen(&read, v->pages.types);
     free(all);
+    free(confidence);
     free(w.errors);
     free(w.status);
     pages_read_free(&read);
@@ -222,6 +226,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!v->pages.quiet && counts.files && (v->out || v->in_place))
         printf("%zu file%s, %zu page%s: the order changed on %zu\n", ordered, ordered == 1 ? "" : "s",
                counts.pages, counts.pages == 1 ? "" : "s", counts.changed);
+    if (!v->pages.quiet && counts.unsure)
+        fprintf(stderr,
+                "of the order of %zu page%s the model is unsure; 'ordernet pages check' lists them first\n",
+                counts.unsure, counts.unsure == 1 ? "" : "s");
     if (!status && counts.bad < counts.files) pages_types_report(v->pages.types, counts.types);
     if (!status && counts.unwritten)
         status = fail(err, ONET_IO, "%zu of %zu files could not be written; they are named above",

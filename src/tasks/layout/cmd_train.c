@@ -66,10 +66,11 @@ static onet_status choose_options(train_values *v, const onet_model *from, onet_
 typedef struct division {
     page **train, **valid;
     size_t train_count, valid_count;
+    bool single; /* single pages are held out, since documents could not be told apart */
 } division;
 
 /* Holds out whole documents: a page is like the others of its book or issue, so that a page held out alone
- * would flatter the model. */
+ * would flatter the model. Single pages where there is one document, or one has nearly all pages. */
 static onet_status divide(division *d, page **pages, size_t count, const train_values *v, onet_error *err) {
     size_t *document = array_new(count + 1, sizeof *document), *place = NULL;
     d->train = array_new(count + 1, sizeof *d->train);
@@ -97,8 +98,11 @@ static onet_status divide(division *d, page **pages, size_t count, const train_v
         out[at[k]] = fabs((double)all - wanted) < fabs((double)held - wanted);
         if (out[at[k]]) held = all;
     }
+    /* Every fifth page, or what the share asks for, is better than none. */
+    d->single = !held && wanted >= 1;
+    double share = v->holdout / 100;
     for (size_t i = 0; i < count && !status; i++)
-        if (out[document[i]])
+        if (d->single ? floor((double)(i + 1) * share) > floor((double)i * share) : out[document[i]])
             d->valid[d->valid_count++] = pages[i];
         else
             d->train[d->train_count++] = pages[i];
@@ -215,12 +219,24 @@ static onet_status report_valid(const train_values *v, const onet_model *model, 
         free(given);
     }
     if (!status)
-        printf(
-            "documents held out: neighbours right %.1f%%, %zu of %zu pages exact; 'ordernet pages eval' has "
-            "more\n",
-            100 * neighbours / (double)d->valid_count, exact, d->valid_count);
+        printf("%s held out: neighbours right %.1f%%, %zu of %zu pages exact; 'ordernet pages eval' has "
+               "more\n",
+               d->single ? "pages" : "documents", 100 * neighbours / (double)d->valid_count, exact,
+               d->valid_count);
     pages_net_close(&net);
     return status;
+}
+
+/* Says where what is held out does not tell how good the model is. */
+static void warn_of_share(const train_values *v, const division *d, size_t count) {
+    static const char hint[] = "documents are told apart by their folders, by names that differ in more than "
+                               "their last number, and by the key doc in JSON Lines";
+    double share = 100 * (double)d->valid_count / (double)count;
+    if (d->single)
+        printf("these are single pages of documents that are learned too, which flatters the model: %s\n",
+               hint);
+    else if (d->valid_count && (share < v->holdout / 2 || share > v->holdout * 2))
+        printf("that is %.0f%% of the pages, not %.0f%%: %s\n", share, v->holdout, hint);
 }
 
 static onet_status learn(train_values *v, page **pages, size_t count, size_t left_out, onet_error *err) {
@@ -238,7 +254,8 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
         if (left_out) printf("; %zu pages without an order of two regions or more left out", left_out);
         printf("\nheld out: %s\n", d.valid_count     ? held_out
                                    : v->holdout <= 0 ? "nothing"
-                                                     : "nothing, since one document has nearly all pages");
+                                                     : "nothing, since the pages are too few");
+        warn_of_share(v, &d, count);
         size_t documents;
         if (v->holdout > 0 && !pages_documents(pages, count, NULL, &documents, err) && documents == count &&
             count > 1)

@@ -117,7 +117,7 @@ onet_status pages_known_read(pages_known *k, const pages_values *v, int count, c
                              onet_error *err) {
     size_t all = 0;
     pool *threads = NULL;
-    *k = (pages_known){0};
+    *k = (pages_known){.single = true};
     onet_status status = page_paths_find(&k->paths, count, operands, err);
     if (!status && !(threads = pool_new(v->order.threads))) status = fail_memory(err, "the threads");
     if (!status) status = pages_read_files(&k->read, threads, &k->paths, 0, k->paths.count, v, notes, err);
@@ -129,8 +129,10 @@ onet_status pages_known_read(pages_known *k, const pages_values *v, int count, c
         for (size_t n = 0; n < k->read.files[i].count; n++) {
             page *p = &k->read.files[i].pages[n];
             if (p->ordered && p->placed > 1) k->pages[k->count++] = p;
+            if (p->placed > 1) k->single = false;
         }
     k->left_out = all - k->count;
+    k->single = k->single && all && !k->read.bad && !status;
     if (!status && !k->count) status = fail(err, ONET_BAD, "no page has an order of two regions or more");
     return status;
 }
@@ -253,41 +255,56 @@ static onet_status try_on(const pages_known *known, const pages_net *net, int ru
     return status;
 }
 
-onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err) {
-    pages_known known;
-    char *operand = (char *)folder;
-    double best = -1;
-    const char *model = v->model, *best_model = NULL;
-    int best_rule = -1;
-    onet_status status = pages_known_read(&known, v, 1, &operand, false, err);
+onet_status pages_find_best(pages_best *best, const pages_values *v, const pages_known *known,
+                            onet_error *err) {
+    onet_status status = ONET_OK;
+    *best = (pages_best){.rule = -1, .neighbours = -1};
     /* The models first, so that a rule must be better than they are. */
     for (int k = v->model ? -2 : -1; k < PAGE_RULES && !status; k++) {
         pages_values one = *v;
         pages_net net = {0};
         double mean;
         one.rule = k < 0 ? -1 : k;
-        one.model = k == -2 ? model : NULL;
+        one.model = k == -2 ? v->model : NULL;
         status = pages_net_open(&net, &one, err);
-        if (status == ONET_IO && k == -1 && model) { /* a program without the shipped models */
+        if (status == ONET_IO && k == -1 && v->model) { /* a program without the shipped models */
             status = ONET_OK;
             continue;
         }
-        if (!status) status = try_on(&known, k < 0 ? &net : NULL, k, v->rtl, &mean, err);
+        if (!status) status = try_on(known, k < 0 ? &net : NULL, k, v->rtl, &mean, err);
         pages_net_close(&net);
-        if (status || mean <= best) continue;
-        best = mean;
-        best_rule = one.rule;
-        best_model = one.model;
+        if (!status && mean > best->neighbours) *best = (pages_best){one.rule, one.model, mean};
     }
+    return status;
+}
+
+const char *pages_best_text(const pages_best *best, char text[], size_t size) {
+    if (best->rule >= 0)
+        snprintf(text, size, "--rule %s", choice_name(page_rules(), best->rule));
+    else
+        snprintf(text, size, "%s%s", best->model ? "--model " : "the shipped model",
+                 best->model ? best->model : "");
+    return text;
+}
+
+void pages_best_warn(const pages_best *best) {
+    if (best->model)
+        fprintf(stderr, "pages that %s was trained on flatter it: compare on others\n", best->model);
+}
+
+onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err) {
+    pages_known known;
+    char *operand = (char *)folder, text[PATH_MAX];
+    pages_best best = {0};
+    onet_status status = pages_known_read(&known, v, 1, &operand, false, err);
+    if (!status) status = pages_find_best(&best, v, &known, err);
     if (!status) {
-        v->rule = best_rule;
-        v->model = best_model;
+        v->rule = best.rule;
+        v->model = best.model;
         fprintf(stderr, "best on the %zu page%s of %s: %s, neighbours right %.1f%%\n", known.count,
-                known.count == 1 ? "" : "s", folder,
-                best_rule >= 0 ? choice_name(page_rules(), best_rule)
-                : best_model   ? best_model
-                               : "the shipped model",
-                100 * best);
+                known.count == 1 ? "" : "s", folder, pages_best_text(&best, text, sizeof text),
+                100 * best.neighbours);
+        pages_best_warn(&best);
     }
     pages_known_free(&known);
     return status;

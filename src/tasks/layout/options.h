@@ -93,6 +93,7 @@ typedef struct pages_known {
     pages_read read;
     page **pages; /* [count] */
     size_t count, left_out;
+    bool single; /* all pages have one region or none, so that there is nothing to order */
 } pages_known;
 /* ONET_BAD if no page has such an order. */
 onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
@@ -118,6 +119,23 @@ onet_status pages_model_check(const onet_model *model, const char *path, onet_er
  * are. confidence [count], as in pages_choose, or NULL; line: where progress is shown, or NULL. */
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
                         double *confidence, progress *line, onet_error *err);
+/* Of pages below this confidence the model is unsure. */
+#define PAGES_UNSURE 0.5
+/* The share of regions that the found order lets follow the right one. */
+double page_neighbours(const page *p);
+/* What is best on pages whose order is known. */
+typedef struct pages_best {
+    int rule;          /* < 0: a model */
+    const char *model; /* NULL: the shipped one */
+    double neighbours; /* the mean of page_neighbours */
+} pages_best;
+/* Tries the model that v names, the shipped one and the rules. */
+onet_status pages_find_best(pages_best *best, const pages_values *v, const pages_known *known,
+                            onet_error *err);
+/* What to write to order such pages so: "--rule NAME", "--model FILE" or "the shipped model". */
+const char *pages_best_text(const pages_best *best, char text[], size_t size);
+/* Warns on standard error if v's model learned pages: those that it learned flatter it. */
+void pages_best_warn(const pages_best *best);
 /* Sets rule and model to what is best on the corrected pages of a folder: the model that v names, the shipped
  * one, or a rule; says which on standard error. */
 onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err);

@@ -15,6 +15,7 @@ typedef struct page_boxes {
     int32_t *regions; /* [n] */
     int32_t *order;   /* [n]: the answer, `count` of them */
     int n, count;
+    double confidence; /* 0: no network judged it */
 } page_boxes;
 
 typedef struct pages_request {
@@ -167,6 +168,7 @@ static void answer(const request *base, text *t) {
     for (size_t i = 0; i < r->count; i++) {
         text_put(t, i ? ",{\"order\":" : "{\"order\":");
         text_order(t, r->pages[i].order, (size_t)r->pages[i].count);
+        if (r->pages[i].confidence > 0) text_printf(t, ",\"confidence\":%.3f", r->pages[i].confidence);
         text_put(t, "}");
     }
     text_put(t, "]}\n");
@@ -214,8 +216,8 @@ static void *work(void *context) {
         onet_error *err = &r->r.err;
         r->r.status = find_model(d, r);
         if (!r->r.status)
-            r->r.status =
-                onet_pages_order(d->pages, p->boxes, p->regions, p->n, r->rtl, p->order, &p->count, err);
+            r->r.status = onet_pages_order_confidence(d->pages, p->boxes, p->regions, p->n, r->rtl, p->order,
+                                                      &p->count, &p->confidence, err);
         if (r->r.status) error_prefix(err, "request:%zu", r->ordered);
         if (r->r.status || r->ordered == r->count)
             r->r.done(&r->r);

@@ -89,8 +89,8 @@ static onet_status make_page(page *p, const double *boxes, const int32_t *region
     return page_place(p, NULL, err);
 }
 
-onet_status onet_pages_order(onet_pages *pages, const double *boxes, const int32_t *regions, int n, int rtl,
-                             int32_t *order, int *count, onet_error *err) {
+static onet_status order_page(onet_pages *pages, const double *boxes, const int32_t *regions, int n, int rtl,
+                              int32_t *order, int *count, double *confidence, onet_error *err) {
     if (!pages || !count || n < 0 || (n && (!boxes || !order)))
         return fail(err, ONET_USAGE, "pages, boxes, order and count must be given, and n be 0 or more");
     *count = 0;
@@ -99,11 +99,24 @@ onet_status onet_pages_order(onet_pages *pages, const double *boxes, const int32
     page p = {0}, *one = &p;
     onet_status status = make_page(&p, boxes, regions, n, err);
     if (!status && rtl) page_mirror(&p);
-    if (!status) status = pages_choose(pages->orderer, &pages->style, &one, 1, NULL, err);
+    if (!status) status = pages_choose(pages->orderer, &pages->style, &one, 1, confidence, err);
     if (!status) {
         page_order_of(&p, true, order);
         *count = p.placed;
     }
     page_free(&p);
     return status;
+}
+
+onet_status onet_pages_order(onet_pages *pages, const double *boxes, const int32_t *regions, int n, int rtl,
+                             int32_t *order, int *count, onet_error *err) {
+    return order_page(pages, boxes, regions, n, rtl, order, count, NULL, err);
+}
+
+onet_status onet_pages_order_confidence(onet_pages *pages, const double *boxes, const int32_t *regions, int n,
+                                        int rtl, int32_t *order, int *count, double *confidence,
+                                        onet_error *err) {
+    if (!confidence) return fail(err, ONET_USAGE, "confidence is NULL");
+    *confidence = 0;
+    return order_page(pages, boxes, regions, n, rtl, order, count, confidence, err);
 }
