@@ -121,13 +121,11 @@ onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **p
                         double *confidence, progress *line, onet_error *err);
 /* Of pages below this confidence the model is unsure. */
 #define PAGES_UNSURE 0.5
-/* The share of regions that the found order lets follow the right one. */
-double page_neighbours(const page *p);
 /* What is best on pages whose order is known. */
 typedef struct pages_best {
     int rule;          /* < 0: a model */
     const char *model; /* NULL: the shipped one */
-    double neighbours; /* the mean of page_neighbours */
+    double neighbours; /* mean share of right neighbours */
 } pages_best;
 /* Tries the model that v names, the shipped one and the rules. */
 onet_status pages_find_best(pages_best *best, const pages_values *v, const pages_known *known,
