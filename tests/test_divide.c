@@ -55,28 +55,6 @@ static void equal_sets_stay_together(void **state) {
     onet_sets_free(sets);
 }
 
-/* Sets without features are told apart by their relations, in whatever order the items stand. */
-static void relations_tell_sets_apart(void **state) {
-    (void)state;
-    enum { n = 3, count = 3 };
-    /* The second is the first with its items turned round; the third has one number more. */
-    float value[count][n][n] = {{{0, 1, 2}, {3, 0, 4}, {5, 6, 0}}, {{0, 6, 5}, {4, 0, 3}, {2, 1, 0}}};
-    memcpy(value[2], value[0], sizeof value[0]);
-    value[2][0][1] = 7;
-    size_t start[count + 1] = {0, 3, 6, 9}, row[count * n];
-    int32_t order[count * n] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
-    for (size_t i = 0; i < count * n; i++) row[i] = i * n;
-    onet_pairs pairs = {.width = 1, .row = row, .value = value[0][0]};
-    float none[1] = {0};
-    onet_sets sets = {.count = count, .start = start, .items = none, .order = order, .pairs = &pairs};
-    size_t part[count];
-    onet_error err;
-    assert_int_equal(onet_sets_divide(part, &sets, NULL, 2, 1, &err), ONET_OK);
-    assert_int_equal(part[0], part[1]);
-    assert_int_not_equal(part[0], part[2]);
-    assert_int_equal(onet_sets_divide(part, &sets, NULL, 3, 1, &err), ONET_USAGE); /* two that differ */
-}
-
 /* An item more, another number or a context item makes another set; -0 does not. */
 static void what_is_equal(void **state) {
     (void)state;
@@ -149,7 +127,6 @@ static void groups_stay_together(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_sets_stay_together),
-        cmocka_unit_test(relations_tell_sets_apart),
         cmocka_unit_test(what_is_equal),
         cmocka_unit_test(relations_tell_sets_apart),
         cmocka_unit_test(groups_stay_together),

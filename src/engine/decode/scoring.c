@@ -182,7 +182,7 @@ static void take_step(const stretch *r, const scoring_plan *p, int k, int t) {
         if (s->pos[i] >= t && logit[i] > top) top = logit[i];
     for (int i = 0; i < r->rows; i++)
         if (s->pos[i] >= t) sum += exp((double)(logit[i] - top));
-    double shift = (double)top + log(sum);
+    double shift = log(sum);
     for (int other = k; other < p->count; other++) {
         size_t at = (size_t)other * (size_t)p->n + (size_t)t;
         if (p->owner[at] != k) continue;
@@ -195,7 +195,7 @@ static void take_step(const stretch *r, const scoring_plan *p, int k, int t) {
             else
                 high = row;
         }
-        r->s->step[at] = (double)logit[row] - shift;
+        r->s->step[at] = (double)logit[row] - (double)top - shift;
     }
 }
 
