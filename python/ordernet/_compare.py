@@ -331,7 +331,7 @@ def _pairs(items: np.ndarray) -> np.ndarray:
 def _trees(make: Any, train: Sets, test: Sets, seed: int) -> List[np.ndarray]:
     """The orders that boosted trees give: they say of each pair which comes first, and an item's place is by the sum."""
     rows, labels, pairs = [], [], 0
-    learned, asked_of = train._parts(train._exact()), test._parts(test._exact())
+    learned, asked_of = train._parts(train._array()), test._parts(test._array())
     for s in np.random.default_rng(seed).permutation(len(train)):
         items = np.asarray(learned[s], np.float64)
         n = len(items)
