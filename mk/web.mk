@@ -13,8 +13,9 @@ WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/front/wasm/*.c))
 WASM_SRC    := $(filter-out $(WASM_OWN:src/front/wasm/%=src/engine/base/%),$(LIB_SRC)) $(WASM_OWN)
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)
 WASM_LINK   := --target=wasm32-wasi --sysroot=/usr -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--gc-sections
-# The page reads TSPLIB files as the program does. tests/header.sh reads this list too.
-WASM_TASKS  := src/tasks/tours/geo.c src/tasks/tours/load.c src/tasks/tours/matrix.c src/tasks/tours/tsplib.c
+# The page reads and writes the files of the program's tasks with the same code. tests/header.sh reads this list too.
+WASM_TASKS  := $(addprefix src/tasks/tours/,geo.c load.c matrix.c tsplib.c) \
+               $(addprefix src/tasks/layout/,alto.c file.c hocr.c html.c names.c page_xml.c reading_order.c text.c xml.c)
 WASM_PAGE   := $(patsubst %.c,$(WASM_B)/%.o,$(WASM_ENTRY) $(WASM_TASKS)) $(WASM_OBJ)
 WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && \
                [ -e "$$($(WASM_CC) --target=wasm32-wasi --rtlib=compiler-rt -print-libgcc-file-name)" ] && echo yes)
@@ -30,6 +31,8 @@ $(WASM_B)/src/engine/kernels/plain.o: WASM_K := -O3 -mno-simd128
 $(WASM_B)/tests/%.o: WASM_K := -Itests/portable -Itests
 # Exported to JavaScript, which needs no prototypes.
 $(WASM_ENTRY:%.c=$(WASM_B)/%.o): WASM_K := -Wno-missing-prototypes
+# In the place of libxml2.
+$(WASM_B)/src/tasks/layout/%.o: WASM_FLAGS += -Isrc/tasks/layout/wasm
 
 -include $(WASM_PAGE:.o=.d)
 
@@ -37,7 +40,7 @@ $(WASM_ENTRY:%.c=$(WASM_B)/%.o): WASM_K := -Wno-missing-prototypes
 
 # The word model is not part of the list that the service worker keeps from the start.
 PAGE_FILES  := $(filter-out sw.js,$(notdir $(wildcard web/*)))
-PAGE_KEPT   := $(PAGE_FILES) ordernet.wasm models/tsp.safetensors
+PAGE_KEPT   := $(PAGE_FILES) ordernet.wasm models/tours.safetensors models/pages.safetensors
 PAGE_NAMES  := $(PAGE_KEPT) models/words.safetensors sw.js
 PAGE_ALL    := $(addprefix $(PAGE)/,$(PAGE_NAMES))
 
@@ -55,13 +58,9 @@ $(addprefix $(PAGE)/,$(filter %.js,$(PAGE_FILES))): $(PAGE)/%: web/%
 	@mkdir -p $(@D)
 	$(Q)sed -e 's/^ *//' -e '/^\/\//d' -e '/^\/\*\*.*\*\/$$/d' -e '/^\/\*\*/,/\*\/$$/d' $< > $@
 
-$(PAGE)/models/words.safetensors: models/words.safetensors
+$(PAGE)/models/%: models/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
-# Half the bytes; gaps change in the third digit (docs/formats.md).
-$(PAGE)/models/tsp.safetensors: models/tsp.safetensors $(PROGRAM)
-	@mkdir -p $(@D)
-	$(Q)./$(PROGRAM) convert --half $< $@
 
 # A change of any file changes the name of the cache, so that browsers fetch all of them anew.
 $(PAGE)/sw.js: web/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safetensors

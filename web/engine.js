@@ -179,6 +179,63 @@ export class Engine {
     return { n, order, choices: this.choices(model, { items, n, order }) };
   }
 
+  // ---- Pages
+
+  #withPages(file, run) {
+    this.#files.put(file.name, file.bytes);
+    let at = 0;
+    try {
+      at = this.#with([file.name], ([path]) => this.#c.web_pages_open(path));
+      if (!at) this.#refuse();
+      return run(at);
+    } finally {
+      this.#c.web_pages_close(at);
+      this.#files.remove(file.name);
+    }
+  }
+
+  /** The found orders are those of the user: for each page its regions in order; or null: the model's. Made such that the file can hold them. */
+  #orderPages(at, model, { orders = null, rtl = false }) {
+    if (!orders) return this.#c.web_pages_find(at, model.handle, rtl ? 1 : 0) && this.#refuse();
+    orders.forEach((order, k) => this.#with([Int32Array.from(order)], ([p]) => { this.#c.web_pages_take(at, k, p); }));
+    return this.#c.web_pages_settle(at) && this.#refuse();
+  }
+
+  /** A file of pages: {format, notes, pages: [{width, height, ordered, image, given, order, regions: [{box, kind, placed, id, type, text}]}]}; order as #orderPages says. */
+  pages(model, file, options = {}) {
+    return this.#withPages(file, (at) => {
+      this.#orderPages(at, model, options);
+      const c = this.#c, room = 160;
+      const pages = Array.from({ length: c.web_pages_count(at) }, (_, k) => {
+        const n = c.web_pages_regions(at, k);
+        return this.#with([{ type: Float64Array, length: 3 }, { type: Float64Array, length: 4 * n }, { type: Int32Array, length: 4 * n }, { type: Uint8Array, length: room }], ([size, boxes, facts, text], result) => {
+          c.web_pages_read(at, k, size, boxes, facts);
+          const [width, height, ordered] = result(Float64Array, 0, 3), box = result(Float64Array, 1, 4 * n), fact = result(Int32Array, 2, 4 * n);
+          const regions = Array.from({ length: n }, (__, i) => {
+            c.web_pages_text(at, k, i, text, room);
+            return { box: Array.from(box.subarray(4 * i, 4 * i + 4)), kind: fact[4 * i], placed: fact[4 * i + 1] === 1, id: this.#text(c.web_pages_id(at, k, i)), type: this.#text(c.web_pages_type(at, k, i)), text: this.#text(text).replace(/\s+/g, " ").replace("\ufffd", "").trim() };
+          });
+          const by = (place) => regions.map((_region, i) => i).filter((i) => regions[i].placed).sort((i, j) => fact[4 * i + place] - fact[4 * j + place]);
+          return { width, height, ordered: ordered === 1, image: this.#text(c.web_pages_image(at, k)), given: by(2), order: by(3), regions };
+        });
+      });
+      return { format: this.#text(c.web_pages_format(at)), notes: (this.#text(c.web_pages_notes(at)) ?? "").split("\n").filter(Boolean), pages };
+    });
+  }
+
+  /** The same file with the orders written into it; lines: those within a region too, where they jump back. */
+  pagesFile(model, file, { lines = true, rtl = false, ...options } = {}) {
+    return this.#withPages(file, (at) => {
+      this.#orderPages(at, model, { ...options, rtl });
+      try {
+        if (this.#with(["ordered"], ([to]) => this.#c.web_pages_save(at, to, lines ? 1 : 0, rtl ? 1 : 0))) this.#refuse();
+        return this.#files.get("ordered");
+      } finally {
+        this.#files.remove("ordered");
+      }
+    });
+  }
+
   // ---- Sets
 
   #readSets(file, model, columns, run) {

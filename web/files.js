@@ -1,5 +1,6 @@
 // Implements the system calls of the WebAssembly module (WASI, preview 1): files in memory, the clock; and
 // Unicode functions.
+import { convert, known } from "./encodings.js";
 
 const OK = 0, EBADF = 8, EEXIST = 20, EINVAL = 28, ENOENT = 44, ENOSYS = 52;
 const DIRECTORY = 3, REGULAR = 4;
@@ -182,6 +183,7 @@ export class Files {
     // The rest of WASI, which the library names but does not need here.
     const missing = { get: (calls, call) => calls[call] ?? (() => ENOSYS) };
 
+    const label = (at, length) => new TextDecoder().decode(bytes(at, length)); // of an encoding, as a file names it
     const unicode = {
       lower: (point) => String.fromCodePoint(point).toLowerCase().codePointAt(0),
       // A letter whose capital is two letters (SS for ß) stays as it is.
@@ -199,6 +201,13 @@ export class Files {
         const v = view();
         points.slice(0, room).forEach((point, i) => v.setInt32(out + 4 * i, point, true));
         return points.length;
+      },
+      knows: (at, length) => (known(label(at, length)) ? 1 : 0),
+      convert: (to, toLength, from, fromLength, at, length, out, room) => {
+        const given = convert(label(to, toLength), label(from, fromLength), bytes(at, length));
+        if (typeof given === "number" || given.length > room) return -1 - (given.length ? 0 : given);
+        bytes(out, given.length).set(given);
+        return given.length;
       },
     };
     return { wasi_snapshot_preview1: new Proxy(wasi, missing), ordernet: unicode };

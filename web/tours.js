@@ -18,7 +18,7 @@ export async function startTours(engine) {
   let solver = null; // the worker of the slow methods
   let timer = 0;
 
-  const model = (async () => engine.call("open", "tsp", await fetchBytes("models/tsp.safetensors")))();
+  const model = (async () => engine.call("open", "tours", await fetchBytes("models/tours.safetensors")))();
   model.catch(() => {});
 
   // ---- The cities
@@ -178,7 +178,7 @@ export async function startTours(engine) {
       const asked = cities.length, now = where(), symmetries = $("tour-eight").checked ? 8 : 1;
       await attemptQuietly(async () => {
         await model;
-        const tour = await engine.call("tour", now, "ordernet", "tsp", { symmetries });
+        const tour = await engine.call("tour", now, "ordernet", "tours", { symmetries });
         if (asked === cities.length) tours.ordernet = tour; // while a city is dragged: one frame old
         draw();
         showLengths();
@@ -251,7 +251,7 @@ export async function startTours(engine) {
   async function step(to) {
     if (!steps) {
       await model;
-      const found = await engine.call("tourSteps", where(), "tsp");
+      const found = await engine.call("tourSteps", where(), "tours");
       if (found.n !== cities.length) return;
       steps = { ...found, t: 0 };
     }

@@ -102,7 +102,7 @@ const tests = {
     const { page, wrong } = await open("tours");
     const points = scratchFile("points.jsonl", run("tsp", "generate", "--n", "15", "--per-size", "1", "--seed", "7"));
     for (const file of ["examples/data/random40.tsp", points]) {
-      const line = run("tsp", "compare", "--model", join(folder, "models/tsp.safetensors"), "--methods", "exact,christofides,ordernet", file).trim().split("\n")[1];
+      const line = run("tsp", "compare", "--model", join(folder, "models/tours.safetensors"), "--methods", "exact,christofides,ordernet", file).trim().split("\n")[1];
       const [, exact, christofides, ordernet] = line.match(/ (\S+)\s+optimal\s+(\S+)\s+\S+\s+(\S+)\s+\S+$/).map(Number);
       const want = { exact, christofides, ordernet };
       await drop(page, "#board-drop", file.split("/").pop(), readFileSync(file));
@@ -125,7 +125,7 @@ const tests = {
     const width = Math.max(...xy.map(([, y]) => y)) - 0.1;
     const fitted = xy.map(([x, y]) => [x, y + (0.8 - width) / 2]); // as the network sees it: margins of 1 / (n + 1)
     const sets = scratchFile("steps.jsonl", `${JSON.stringify({ items: fitted })}\n`);
-    const want = JSON.parse(run("order", "--model", join(folder, "models/tsp.safetensors"), "--steps", sets));
+    const want = JSON.parse(run("order", "--model", join(folder, "models/tours.safetensors"), "--steps", sets));
     await drop(page, "#board-drop", "steps.csv", `set,x,y\n${xy.map((p) => `1,${p.join(",")}`).join("\n")}\n`);
     await page.waitForFunction(() => document.querySelectorAll("#board .city").length === 9);
     for (let t = 0; t < 9; t++) {
@@ -480,7 +480,7 @@ const tests = {
     assert.match(policy, /default-src 'none'/);
     assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval(?<!wasm-unsafe-eval)|https?:|\*/);
     assert.doesNotMatch(html, / style=| on[a-z]+=|<script(?! type="module" src=)/);
-    const bytes = [...readdirSync(folder).filter((name) => /\.(js|wasm)$/.test(name)), "models/tsp.safetensors"].map((name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length).reduce((a, b) => a + b);
+    const bytes = [...readdirSync(folder).filter((name) => /\.(js|wasm)$/.test(name)), "models/tours.safetensors"].map((name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length).reduce((a, b) => a + b);
     assert.ok(bytes < 500 * 1024, `${bytes} bytes compressed`);
   },
 };
