@@ -40,7 +40,8 @@ $(WASM_B)/src/tasks/layout/%.o: WASM_FLAGS += -Isrc/tasks/layout/wasm
 
 # The word model is not part of the list that the service worker keeps from the start.
 PAGE_FILES  := $(filter-out sw.js,$(notdir $(wildcard web/*)))
-PAGE_KEPT   := $(PAGE_FILES) ordernet.wasm models/tours.safetensors models/pages.safetensors
+PAGE_SAMPLES := $(patsubst examples/data/pages/%,examples/%,$(sort $(wildcard examples/data/pages/*.xml)))
+PAGE_KEPT   := $(PAGE_FILES) ordernet.wasm models/tours.safetensors models/pages.safetensors $(PAGE_SAMPLES) LICENSE.txt
 PAGE_NAMES  := $(PAGE_KEPT) models/words.safetensors sw.js
 PAGE_ALL    := $(addprefix $(PAGE)/,$(PAGE_NAMES))
 
@@ -58,6 +59,12 @@ $(addprefix $(PAGE)/,$(filter %.js,$(PAGE_FILES))): $(PAGE)/%: web/%
 	@mkdir -p $(@D)
 	$(Q)sed -e 's/^ *//' -e '/^\/\//d' -e '/^\/\*\*.*\*\/$$/d' -e '/^\/\*\*/,/\*\/$$/d' $< > $@
 
+$(PAGE)/LICENSE.txt: LICENSE
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(PAGE)/examples/%: examples/data/pages/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
 $(PAGE)/models/%: models/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@

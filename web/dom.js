@@ -48,14 +48,14 @@ export async function attempt(action) {
   }
 }
 
-/** Calls take(File) for files that are dropped on an element. */
+/** Calls take(first, all) for files that are dropped on an element. */
 export function takeDrops(element, take) {
   element.addEventListener("dragover", () => element.classList.add("over"));
   element.addEventListener("dragleave", () => element.classList.remove("over"));
   element.addEventListener("drop", (event) => {
     element.classList.remove("over");
-    const file = event.dataTransfer?.files[0];
-    if (file) take(file);
+    const files = Array.from(event.dataTransfer?.files ?? []);
+    if (files.length) take(files[0], files);
   });
 }
 
@@ -63,9 +63,9 @@ export function takeDrops(element, take) {
 export function takeFiles(button, input, take) {
   button.onclick = () => input.click();
   input.onchange = () => {
-    const file = input.files[0];
+    const files = Array.from(input.files);
     input.value = "";
-    if (file) take(file);
+    if (files.length) take(files[0], files);
   };
 }
 

@@ -7,6 +7,7 @@ import { unpack } from "./unpack.js";
 const SIZE = 1000, MARGIN = 40; // of the board, in its own units
 const MOST = 200; // cities
 const SECONDS = 10; // for the exact solver
+const TWICE = 400; // ms between two clicks that are one
 const METHODS = ["ordernet", "christofides", "exact"];
 
 export async function startTours(engine) {
@@ -130,9 +131,14 @@ export async function startTours(engine) {
 
   function city(i) {
     const dot = svg("circle", { class: "city", tabindex: 0, role: "button", "aria-roledescription": "city" });
+    let before = -Infinity; // when it was pressed last
     dot.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       event.stopPropagation();
+      // Not a dblclick: fingers have none everywhere, and a double click on free ground would take away the city that it sets.
+      const twice = event.timeStamp - before < TWICE;
+      before = twice ? -Infinity : event.timeStamp;
+      if (twice) return remove(i);
       dot.focus({ preventScroll: true });
       dot.setPointerCapture(event.pointerId);
       const drag = (e) => { const p = point(e); move(i, p.x, p.y); };
@@ -147,7 +153,6 @@ export async function startTours(engine) {
       else return;
       event.preventDefault();
     });
-    dot.addEventListener("dblclick", () => remove(i));
     return dot;
   }
 
