@@ -77,6 +77,13 @@ $(PAGE)/sw.js: web/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safeten
 	    -e 's|@FILES@|$(PAGE_KEPT:%="%",)|' web/sw.js > $@
 
 page: $(PAGE_ALL)
+
+# The page as one download, to unpack on a web server. The bytes are the same for one commit.
+page-archive: page
+	@mkdir -p dist
+	$(call say,TAR dist/ordernet-page-$(VERSION).tar.xz)
+	$(Q)$(TAR) -C $(PAGE) --transform 's,^,ordernet-page-$(VERSION)/,' $(sort $(PAGE_NAMES)) | xz -9e -T1 > dist/ordernet-page-$(VERSION).tar.xz
+dist: $(if $(WASM_HERE),page-archive)
 ifeq ($(WASM_HERE),)
 $(WASM_PAGE): no-wasm
 no-wasm:
@@ -127,4 +134,4 @@ bench-wasm: $(WASM_B)/bench/speed.wasm $(B)/bench/speed
 
 CHECKS    += check-wasm check-page check-truth
 CHECK_BUILDS += $(if $(WASM_HERE),page)
-.PHONY: page check-wasm check-page bench-wasm
+.PHONY: page page-archive check-wasm check-page bench-wasm
