@@ -5,7 +5,11 @@ export const LARGEST = 256 << 20;
 
 async function inflate(bytes, format, name) {
   try {
-    return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format))).arrayBuffer());
+    const { readable, writable } = new DecompressionStream(format), writer = writable.getWriter();
+    for (const step of [writer.write(bytes), writer.close()]) step.catch(() => {}); // the reader reports it
+    const parts = [], reader = readable.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
+    return new Uint8Array(await new Blob(parts).arrayBuffer());
   } catch {
     throw new Error(`${name}: its compressed data is corrupt. Get the file again.`);
   }
