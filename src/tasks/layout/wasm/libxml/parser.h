@@ -1,6 +1,6 @@
 /* The parser of the part of libxml2 that tree.h declares. */
-#ifndef WASM_LIBXML_PARSER_H
-#define WASM_LIBXML_PARSER_H
+#ifndef LAYOUT_WASM_LIBXML_PARSER_H
+#define LAYOUT_WASM_LIBXML_PARSER_H
 
 #include <libxml/tree.h>
 

@@ -1,7 +1,7 @@
 /* The part of libxml2's interface that the readers of page files use, for WebAssembly, where libxml2 is not
  * at hand (libxml.c implements it). Names and meanings are libxml2's. */
-#ifndef WASM_LIBXML_TREE_H
-#define WASM_LIBXML_TREE_H
+#ifndef LAYOUT_WASM_LIBXML_TREE_H
+#define LAYOUT_WASM_LIBXML_TREE_H
 
 typedef unsigned char xmlChar;
 typedef enum { XML_ELEMENT_NODE = 1, XML_TEXT_NODE = 3 } xmlElementType;
