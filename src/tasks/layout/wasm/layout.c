@@ -11,7 +11,6 @@
 #include "tasks/layout/format.h"
 #include "tasks/layout/order/choose.h"
 #include "tasks/layout/order/features.h"
-#include "tasks/layout/order/tables.h"
 
 typedef struct layout {
     page_file file;
