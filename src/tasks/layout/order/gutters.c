@@ -22,12 +22,20 @@ static const double SEPARATED = 0.5;
 
 /* A gutter so many times wider than another divides facing pages. */
 static const double FACING = 1.4;
+/* On a page that is wider than high, facing pages are divided by a gutter over its whole height that is at least
+ * so wide, in heights of the page, and about as far from the middle at most, in widths; each page has at least
+ * this share of the height. */
+static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 
 /* White between paragraphs of less than this share of the gutter beside them does not divide columns. */
 static const double NARROW_GAP = 0.6;
 
 /* What is narrower than this share of a column may stand alone. */
 static const double LOOSE = 0.6;
+
+/* Headlines beside each other are no higher than this, in heights of the page, and, if nothing says that they
+ * are headlines, at least so wide, in widths of the columns below them. */
+static const double HEADLINE = 0.06, OVER = 0.7;
 
 /* What fills so much of a gutter is of neither column beside it. */
 static const double ACROSS = 0.9;
@@ -242,13 +250,33 @@ static bool sticks_out(const cutting *c, const spans *some, const spans *columns
     return false;
 }
 
+/* Whether the row, which covers c->a, is of headlines over columns: each gap of c->a is a gutter of the row
+ * below, which covers c->b and has more of them, and c->merged is what both cover. */
+static bool heads_columns(const cutting *c, const row *r) {
+    if (c->a.count < 2 || c->b.count <= c->a.count || c->merged.count != c->a.count) return false;
+    int regions = 0;
+    bool headings = true;
+    for (int k = r->start; k < r->end; k++) {
+        if (c->order[k] >= c->n) return false;
+        headings = headings && kind_of(c, c->order[k]) == KIND_HEADING;
+        regions++;
+    }
+    if (regions != c->a.count || r->y1 - r->y0 > HEADLINE * c->unit) return false;
+    for (int k = 0; k < c->a.count && !headings; k++) {
+        double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
+        if (own < OVER * all) return false;
+    }
+    return true;
+}
+
 /* Whether row b goes on with the columns of a band, which covers c->a and ends with row a; c->b is what b
  * covers. If so, c->merged is what both cover. */
-static bool goes_on(cutting *c, const row *a, const row *b) {
+static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     unite(&c->a, &c->b, &c->merged);
     if (a->furniture || b->furniture || (a->cells && b->cells)) return false;
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
     if (sticks_out(c, &c->a, &c->b) || sticks_out(c, &c->b, &c->a)) return false;
+    if (headed && c->merged.count == c->a.count) return true;
     double lost = fmax(widest_lost(&c->a, &c->merged), widest_lost(&c->b, &c->merged));
     return lost == 0 || widest_gap(&c->merged) > FACING * lost;
 }
@@ -284,10 +312,15 @@ static bool is_loose(const spans *some, const spans *columns) {
  * is of their band only if the columns go on below it. */
 static bool cut_bands(cutting *c, int rows) {
     int first = 0, last = 0; /* rows first .. last are a band; those up to k are not decided */
+    bool headed = false;     /* its first row is of headlines over some columns each */
     cover(c, c->rows[0].start, c->rows[0].end, &c->a);
     for (int k = 1; k < rows; k++) {
         cover(c, c->rows[k].start, c->rows[k].end, &c->b);
-        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k]);
+        if (k == first + 1) {
+            unite(&c->a, &c->b, &c->merged);
+            headed = heads_columns(c, &c->rows[first]);
+        }
+        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed);
         if (on && is_loose(&c->b, &c->a)) continue;
         on = on && (!is_loose(&c->a, &c->b) || c->rows[k].y0 < c->rows[k - 1].y1);
         if (on) {
@@ -426,11 +459,65 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     return status;
 }
 
+/* The bounds of the boxes order[start .. end) whose middle is between `low` and `high`. */
+static page_box bounds_between(const cutting *c, int start, int end, double low, double high) {
+    page_box all = page_box_none;
+    for (int k = start; k < end; k++) {
+        const page_box *b = &c->boxes[c->order[k]];
+        double middle = (b->x0 + b->x1) / 2;
+        if (c->order[k] >= c->n || middle < low || middle > high) continue;
+        page_box_add(&all, b->x0, b->y0);
+        page_box_add(&all, b->x1, b->y1);
+    }
+    return all;
+}
+
+/* Cuts order[start .. end) between facing pages, before their running titles can divide it across; returns
+ * whether there are some. */
+static bool cut_fold(cutting *c, int start, int end) {
+    page_box all = bounds_between(c, start, end, -HUGE_VAL, HUGE_VAL);
+    double middle = (all.x0 + all.x1) / 2, at = 0, other = 0, fold = 0;
+    if (c->wide < c->unit || page_box_width(&all) < (1 - OFF_MIDDLE) * c->wide) return false;
+    cover(c, start, end, &c->a);
+    for (int k = 1; k < c->a.count; k++) {
+        double low = c->a.at[k - 1].high, high = c->a.at[k].low;
+        bool near = fabs((low + high) / 2 - middle) < OFF_MIDDLE * c->wide;
+        if (near && high - low > fold) {
+            other = fmax(other, fold);
+            fold = high - low;
+            at = (low + high) / 2;
+        } else
+            other = fmax(other, high - low);
+    }
+    if (fold == 0) return false;
+    page_box left = bounds_between(c, start, end, -HUGE_VAL, at),
+             right = bounds_between(c, start, end, at, HUGE_VAL);
+    double high = PAGE_HIGH * c->unit;
+    if (right.x0 - left.x1 < FOLD * c->unit || fold < FACING * other || page_box_height(&left) < high ||
+        page_box_height(&right) < high)
+        return false;
+    int count = 0, first = start;
+    for (int k = start; k < end; k++) {
+        const page_box *b = &c->boxes[c->order[k]];
+        if ((b->x0 + b->x1) / 2 > at)
+            c->part[count++] = c->order[k];
+        else
+            c->order[first++] = c->order[k];
+    }
+    memcpy(c->order + first, c->part, (size_t)count * sizeof *c->part);
+    divide(c, start, first, end);
+    push(c, start, first);
+    push(c, first, end);
+    return true;
+}
+
 /* Cuts order[start .. end), or leaves it for order_part. */
 static void cut_part(cutting *c, int start, int end) {
     end = set_aside(c, start, end);
     if (end - start < 2) return;
-    int rows = find_rows(c, start, end);
+    int rows = find_rows(c, start, end), cells = 0;
+    for (int k = 0; k < rows; k++) cells += c->rows[k].cells;
+    if (2 * cells <= rows && cut_fold(c, start, end)) return;
     bool low = rows == 1 && (c->rows[0].furniture || c->rows[0].bottom - c->rows[0].top < LOW * c->unit);
     if (!low && ((rows > 1 && cut_bands(c, rows)) || cut_columns(c, start, end, rows))) return;
     c->uncut[c->uncut_count++] = start;
