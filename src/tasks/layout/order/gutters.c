@@ -44,7 +44,7 @@ static const double ACROSS = 0.9;
  * least so many, and each has less of its width filled than lines of text in columns have, all together even
  * less. */
 enum { TABLE_ROWS = 3 };
-static const double LOW = 0.05, FILLED = 0.9, ALL_FILLED = 0.8;
+static const double LOW = 0.05, ALL_FILLED = 0.8, HALF_FILLED = 0.5, FULL = 0.9, MOST_FULL = 0.6;
 
 typedef struct span {
     double low, high;
@@ -167,6 +167,12 @@ static void unite(const spans *a, const spans *b, spans *out) {
     }
 }
 
+static void swap_spans(spans *a, spans *b) {
+    spans other = *a;
+    *a = *b;
+    *b = other;
+}
+
 static double widest_gap(const spans *s) {
     double widest = 0;
     for (int k = 1; k < s->count; k++) widest = fmax(widest, s->at[k].low - s->at[k - 1].high);
@@ -210,7 +216,42 @@ static void describe_row(cutting *c, row *r) {
     r->y1 = box.y1;
     r->filled = filled / page_box_width(&box);
     r->cells = regions > 1 && regions == r->end - r->start && highest <= LOW * fmax(c->unit, c->wide) &&
-               highest <= 4 * lowest && top - box.y0 < highest && r->filled < FILLED;
+               highest <= 4 * lowest && top - box.y0 < highest;
+}
+
+/* Whether most regions of rows first .. last - 1 are as wide as their columns, as lines of text are. */
+static bool fills_columns(cutting *c, int first, int last) {
+    int start = c->rows[first].start, end = c->rows[last - 1].end, full = 0, at;
+    cover(c, start, end, &c->a);
+    for (int k = start; k < end; k++) {
+        span s = span_of(c, c->order[k], false);
+        for (at = 0; c->a.at[at].high < s.high;) at++;
+        full += s.high - s.low >= FULL * (c->a.at[at].high - c->a.at[at].low);
+    }
+    return full >= MOST_FULL * (end - start);
+}
+
+/* Whether rows first .. last - 1 are a few of those between the same gutters. */
+static bool columns_go_on(cutting *c, int first, int last, int rows) {
+    int start = first, end = last, step = -1, k = first - 1;
+    cover(c, c->rows[first].start, c->rows[last - 1].end, &c->a);
+    for (;;) {
+        bool on = k >= 0 && k < rows;
+        if (on) cover(c, c->rows[k].start, c->rows[k].end, &c->b);
+        if (on) unite(&c->a, &c->b, &c->merged);
+        on = on && c->merged.count > 1;
+        if (!on && step > 0) break;
+        if (on) {
+            swap_spans(&c->a, &c->merged);
+            start = k < start ? k : start;
+            end = k >= end ? k + 1 : end;
+            k += step;
+        } else {
+            step = 1;
+            k = last;
+        }
+    }
+    return 2 * (c->rows[last - 1].end - c->rows[first].start) < c->rows[end - 1].end - c->rows[start].start;
 }
 
 /* Divides order[start .. end) into rows from top to bottom; returns their number. */
@@ -232,7 +273,9 @@ static int find_rows(cutting *c, int start, int end) {
     for (int k = 0, last; k < rows; k = last + 1) {
         double filled = 0;
         for (last = k; last < rows && c->rows[last].cells; last++) filled += c->rows[last].filled;
-        bool table = last - k >= TABLE_ROWS && filled < ALL_FILLED * (last - k);
+        bool table = last - k >= TABLE_ROWS && filled < ALL_FILLED * (last - k) &&
+                     (filled < HALF_FILLED * (last - k) || !fills_columns(c, k, last));
+        table = table && !columns_go_on(c, k, last, rows);
         for (int i = k; i < last && !table; i++) c->rows[i].cells = false;
     }
     return rows;
@@ -290,22 +333,24 @@ static void divide(cutting *c, int start, int middle, int end) {
     if (c->divisions) c->divisions[c->division_count++] = (page_division){start, middle, end};
 }
 
-static void swap_spans(spans *a, spans *b) {
-    spans other = *a;
-    *a = *b;
-    *b = other;
-}
-
 /* Whether what covers `some` is a single region, or several above each other, that is much narrower than the
- * column that it would belong to. */
-static bool is_loose(const spans *some, const spans *columns) {
+ * column that it would belong to; the last line of a paragraph (close to what is above it) begins at the left
+ * edge of the column. */
+static bool is_loose(const cutting *c, const spans *some, const spans *columns, bool close) {
     if (some->count != 1) return false;
     for (int k = 0; k < columns->count; k++) {
         const span *column = &columns->at[k], *s = &some->at[0];
         if (s->low < column->high && column->low < s->high)
-            return s->high - s->low < LOOSE * (column->high - column->low);
+            return !(close && fabs(s->low - column->low) < 2 * MOST_ACROSS * c->unit) &&
+                   s->high - s->low < LOOSE * (column->high - column->low);
     }
     return true;
+}
+
+static bool is_text(const cutting *c, const row *r) {
+    bool text = true;
+    for (int k = r->start; k < r->end; k++) text = text && kind_of(c, c->order[k]) == KIND_TEXT;
+    return text;
 }
 
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
@@ -321,8 +366,10 @@ static bool cut_bands(cutting *c, int rows) {
             headed = heads_columns(c, &c->rows[first]);
         }
         bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed);
-        if (on && is_loose(&c->b, &c->a)) continue;
-        on = on && (!is_loose(&c->a, &c->b) || c->rows[k].y0 < c->rows[k - 1].y1);
+        bool close = is_text(c, &c->rows[k]) &&
+                     c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
+        if (on && is_loose(c, &c->b, &c->a, close)) continue;
+        on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1);
         if (on) {
             swap_spans(&c->a, &c->merged);
             last = k;
