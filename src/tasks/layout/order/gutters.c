@@ -19,6 +19,7 @@ static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
 static const double NARROWEST = 0.3;
 /* But not where it and a separator beside it have at least this share of the height. */
 static const double SEPARATED = 0.5;
+static const double SIDE = 0.2, DENSE = 0.8;
 
 /* A gutter so many times wider than another divides facing pages. */
 static const double FACING = 1.4;
@@ -398,9 +399,22 @@ static double column_width(cutting *c) {
     return c->work[count > 3 ? (count - 1) / 2 : count - 1].low;
 }
 
+/* The bounds of the boxes order[start .. end) whose middle is between `low` and `high`. */
+static page_box bounds_between(const cutting *c, int start, int end, double low, double high) {
+    page_box all = page_box_none;
+    for (int k = start; k < end; k++) {
+        const page_box *b = &c->boxes[c->order[k]];
+        double middle = (b->x0 + b->x1) / 2;
+        if (c->order[k] >= c->n || middle < low || middle > high) continue;
+        page_box_add(&all, b->x0, b->y0);
+        page_box_add(&all, b->x1, b->y1);
+    }
+    return all;
+}
+
 /* Whether what is narrow is as high as a column, of a part of height `high`, and a vertical separator stands
  * beside it. */
-static bool is_separated(const cutting *c, int start, int end, const span *narrow, double high) {
+static bool is_separated(const cutting *c, int start, int end, const span *narrow, double wide, double high) {
     double near = 2 * MOST_ACROSS * c->unit, text = 0;
     bool line = false;
     for (int k = start; k < end; k++) {
@@ -412,7 +426,10 @@ static bool is_separated(const cutting *c, int start, int end, const span *narro
         else if (middle > narrow->low && middle < narrow->high)
             text += page_box_height(b);
     }
-    return line && text >= SEPARATED * high;
+    if (line && text >= SEPARATED * high) return true;
+    page_box own = bounds_between(c, start, end, narrow->low, narrow->high);
+    return narrow->high - narrow->low >= SIDE * wide && page_box_height(&own) >= 0.35 * high &&
+           text >= DENSE * page_box_height(&own);
 }
 
 /* The highest white between rows that reaches across them. */
@@ -450,7 +467,7 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
             notes = kind_of(c, c->order[i]) == KIND_NOTE || kind_of(c, c->order[i]) == KIND_FURNITURE;
         }
         const span *s = &c->a.at[k];
-        if (!notes && (s->high - s->low >= NARROWEST * wide || is_separated(c, start, end, s, bottom - top)))
+        if (!notes && (s->high - s->low >= NARROWEST * wide || is_separated(c, start, end, s, wide, bottom - top)))
             c->a.at[columns++] = *s;
     }
     if (columns < 2) return false;
@@ -504,19 +521,6 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     for (int k = 0; k < count && !status; k++) c->order[start + k] = c->part[found[k]];
     free(found);
     return status;
-}
-
-/* The bounds of the boxes order[start .. end) whose middle is between `low` and `high`. */
-static page_box bounds_between(const cutting *c, int start, int end, double low, double high) {
-    page_box all = page_box_none;
-    for (int k = start; k < end; k++) {
-        const page_box *b = &c->boxes[c->order[k]];
-        double middle = (b->x0 + b->x1) / 2;
-        if (c->order[k] >= c->n || middle < low || middle > high) continue;
-        page_box_add(&all, b->x0, b->y0);
-        page_box_add(&all, b->x1, b->y1);
-    }
-    return all;
 }
 
 /* Cuts order[start .. end) between facing pages, before their running titles can divide it across; returns
