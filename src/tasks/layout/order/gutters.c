@@ -31,6 +31,10 @@ static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 /* White between paragraphs of less than this share of the gutter beside them does not divide columns. */
 static const double NARROW_GAP = 0.6;
 
+/* White across columns divides them if it is so many times wider than their gutters and than the usual white
+ * between paragraphs, and at least so high, in heights of the page, as both bands are. */
+static const double WHITE = 1.5, WHITE_GAPS = 2, LEAST_WHITE = 0.005, BAND = 0.1;
+
 /* What is narrower than this share of a column may stand alone. */
 static const double LOOSE = 0.6;
 
@@ -73,6 +77,7 @@ typedef struct cutting {
     const page_kind *kinds; /* [n]; NULL: all are text */
     int n, all;             /* boxes from n on are separators */
     double unit, wide;      /* height and width of what is ordered */
+    double usual;           /* white between paragraphs of a column */
     span *work;             /* [all] */
     row *rows;              /* [all] */
     spans a, b, merged;     /* [all] each */
@@ -348,10 +353,20 @@ static bool is_loose(const cutting *c, const spans *some, const spans *columns, 
     return true;
 }
 
-static bool is_text(const cutting *c, const row *r) {
-    bool text = true;
-    for (int k = r->start; k < r->end; k++) text = text && kind_of(c, c->order[k]) == KIND_TEXT;
-    return text;
+static bool is_all(const cutting *c, const row *r, page_kind kind) {
+    bool all = true;
+    for (int k = r->start; k < r->end; k++) all = all && kind_of(c, c->order[k]) == kind;
+    return all;
+}
+
+/* Whether more white than columns have between their paragraphs divides rows first .. k - 1 from those below,
+ * and neither are a mere foot or head. c->merged is what rows k - 1 and k cover. */
+static bool white_divides(const cutting *c, int first, int k, int rows) {
+    const row *a = &c->rows[k - 1], *b = &c->rows[k];
+    double white = b->y0 - a->y1, gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit;
+    return white > WHITE * gutter && white > WHITE_GAPS * c->usual && white > LEAST_WHITE * c->unit &&
+           a->y1 - c->rows[first].y0 > BAND * c->unit && c->rows[rows - 1].y1 - b->y0 > BAND * c->unit &&
+           !is_all(c, b, KIND_NOTE);
 }
 
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
@@ -366,8 +381,8 @@ static bool cut_bands(cutting *c, int rows) {
             unite(&c->a, &c->b, &c->merged);
             headed = heads_columns(c, &c->rows[first]);
         }
-        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed);
-        bool close = is_text(c, &c->rows[k]) &&
+        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed) && !white_divides(c, first, k, rows);
+        bool close = is_all(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
         if (on && is_loose(c, &c->b, &c->a, close)) continue;
         on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1);
@@ -575,6 +590,26 @@ static void cut_part(cutting *c, int start, int end) {
     c->uncut[c->uncut_count++] = end;
 }
 
+/* The white that is usual between a region and the next one below it. */
+static double usual_gap(cutting *c) {
+    int count = 0;
+    for (int i = 0; i < c->n; i++) c->work[i] = (span){c->boxes[i].y0, c->boxes[i].y1, i};
+    qsort(c->work, (size_t)c->n, sizeof *c->work, by_low);
+    for (int i = 0; i < c->n; i++) {
+        const page_box *a = &c->boxes[c->work[i].index];
+        for (int k = i + 1; k < c->n; k++) {
+            const page_box *b = &c->boxes[c->work[k].index];
+            double shared = fmin(a->x1, b->x1) - fmax(a->x0, b->x0);
+            if (shared < fmin(page_box_width(a), page_box_width(b)) / 2 || b->y0 + b->y1 < 2 * a->y1) continue;
+            c->some[count++] = (page_box){.x0 = fmax(b->y0 - a->y1, 0)};
+            break;
+        }
+    }
+    for (int k = 0; k < count; k++) c->work[k] = (span){.low = c->some[k].x0};
+    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
+    return count ? c->work[count / 2].low : 0;
+}
+
 onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
                          page_division *divisions, int *count, onet_error *err) {
     if (count) *count = 0;
@@ -610,6 +645,7 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
                              ? ONET_OK
                              : fail_memory(err, "the boxes of a page");
     for (int i = 0; i < all && !status; i++) c.order[i] = i;
+    if (!status) c.usual = usual_gap(&c);
     if (!status) push(&c, 0, all);
     while (c.depth && !status) {
         int end = c.stack[--c.depth], start = c.stack[--c.depth];
