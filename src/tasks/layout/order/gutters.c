@@ -607,7 +607,7 @@ static double usual_gap(cutting *c) {
     }
     for (int k = 0; k < count; k++) c->work[k] = (span){.low = c->some[k].x0};
     qsort(c->work, (size_t)count, sizeof *c->work, by_low);
-    return count ? c->work[count / 2].low : 0;
+    return count ? c->work[(count - 1) / 4].low : 0;
 }
 
 onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
