@@ -15,7 +15,7 @@ const onet_choice *page_families(void) {
         {"separated", "the same, with separators and columns of uneven heights", FAMILY_SEPARATED},
         {"headline", "a headline over columns", FAMILY_HEADLINE},
         {"bands", "bands of columns, divided by rules across the page", FAMILY_BANDS},
-        {"facing", "two facing pages", FAMILY_FACING},
+        {"facing", "two facing pages, with running titles and page numbers", FAMILY_FACING},
         {"headings", "headings of the page, of bands and in columns", FAMILY_HEADINGS},
         {"insets", "narrow boxes between the paragraphs of columns", FAMILY_INSETS},
         {"captions", "figures with captions in columns", FAMILY_CAPTIONS},
@@ -24,6 +24,11 @@ const onet_choice *page_families(void) {
         {"margins", "one column with notes in the margin", FAMILY_MARGINS},
         {"table", "the rows of a table", FAMILY_TABLE},
         {"paper", "a paper of two columns: title, authors, abstract, figures, footnotes", FAMILY_PAPER},
+        {"articles", "articles beside each other, each headline over columns of its own", FAMILY_ARTICLES},
+        {"lines", "columns of single lines, as text recognition gives them", FAMILY_LINES},
+        {"lists", "columns of the items of lists", FAMILY_LISTS},
+        {"side", "a main column and a narrow one beside it", FAMILY_SIDE},
+        {"white", "bands of columns, divided by white", FAMILY_WHITE},
         {"right-to-left", "any of the others, mirrored", FAMILY_RIGHT_TO_LEFT},
         {0},
     };
@@ -148,11 +153,18 @@ static void bands(sheet *s) {
 static void facing(sheet *s) {
     double fold = s->gutter * between(s, 2, 4), wide = s->width;
     int count = any_of(s, 1, 3);
-    bool headlines = chance(s, 0.4);
+    bool headlines = chance(s, 0.4), titles = chance(s, 0.4), numbers = chance(s, 0.4);
+    bool corners = !s->untyped && chance(s, 0.5); /* where numbers stand */
     for (int k = 0; k < 2; k++) {
-        double x = k * (wide + fold), y = 0;
-        if (headlines) y = heading(s, x, x + wide, 0, 2.5, 0.6);
-        columns(s, count, x, x + wide, y, s->height, 0);
+        double x = k * (wide + fold), y = 0, foot = numbers ? s->height - 3 : s->height;
+        double in = wide * between(s, 0.05, 0.35), at = !corners ? wide / 2 - 1 : k ? wide - 2 : 0;
+        if (titles) {
+            put(s, "header", KIND_FURNITURE, x + in, 0, x + wide - in, 1);
+            y = 1 + between(s, 1, 2);
+        }
+        if (headlines) y = heading(s, x, x + wide, y, 2.5, 0.6);
+        columns(s, count, x, x + wide, y, foot, 0);
+        if (numbers) put(s, "page-number", KIND_FURNITURE, x + at, s->height - 1, x + at + 2, s->height);
     }
     if (s->separators) down(s, wide + fold / 2, 0, s->height);
     s->width = 2 * wide + fold;
@@ -241,6 +253,60 @@ static void paper(sheet *s) {
         put(s, "page-number", KIND_FURNITURE, s->width / 2 - 1, foot + 2, s->width / 2 + 1, foot + 3);
 }
 
+static void articles(sheet *s) {
+    double middle = s->width * between(s, 0.4, 0.6),
+           between_them = s->gutter + (chance(s, 0.5) ? between(s, 0, 2) : 0), size = between(s, 1.5, 2.5);
+    for (int k = 0; k < 2; k++) {
+        double x0 = k ? middle + between_them / 2 : 0, x1 = k ? s->width : middle - between_them / 2;
+        double y = heading(s, x0, x1, 0, size, 0.8);
+        columns(s, k ? any_of(s, 1, 3) : any_of(s, 2, 3), x0, x1, y, s->height, 0);
+    }
+    if (s->separators) down(s, middle, 0, s->height);
+}
+
+/* Paragraphs end with a short line. */
+static void lines(sheet *s) {
+    int count = any_of(s, 2, 3), rows = any_of(s, 15, 30);
+    double wide = (s->width - (count - 1) * s->gutter) / count, pitch = s->height / rows;
+    double high = pitch * between(s, 0.6, 1);
+    for (int k = 0; k < count; k++) {
+        double x = k * (wide + s->gutter), y = between(s, -0.1, 0.1) * pitch;
+        int last = rows - (k == count - 1 ? any_of(s, 0, rows / 2) : 0);
+        for (int i = 0; i < last; i++, y += pitch)
+            text(s, x, y, x + wide * (chance(s, 0.15) ? between(s, 0.2, 0.9) : 1), y + high);
+    }
+}
+
+static void lists(sheet *s) {
+    double wide = (s->width - s->gutter) / 2;
+    for (int k = 0; k < 2; k++) {
+        double x = k * (wide + s->gutter), y = 0;
+        while (s->height - y > 4) {
+            int tall = any_of(s, 1, 4);
+            double in = chance(s, 0.6) ? 0.03 * wide : 0, length = chance(s, 0.5) ? 1 : between(s, 0.5, 1);
+            put(s, "list-item", KIND_TEXT, x + in, y, x + in + (wide - in) * length, y + tall);
+            y += tall + s->gap;
+        }
+    }
+}
+
+static void side(sheet *s) {
+    double wide = s->width * between(s, 0.7, 0.78), y1 = s->height * between(s, 0.45, 1);
+    column(s, 0, wide, 0, s->height, any_of(s, 2, 6), 0);
+    column(s, wide + s->gutter, s->width + s->gutter, 0, y1, any_of(s, 1, 4), 0);
+    s->width += s->gutter;
+}
+
+static void white_bands(sheet *s) {
+    int count = any_of(s, 2, 3);
+    double y = 0, white = fmax(2 * s->gutter, 3 * s->gap) + between(s, 0, 1);
+    for (int k = 0; k < count; k++) {
+        double end = y + (s->height - y) / (count - k) * between(s, 0.8, 1);
+        columns(s, any_of(s, 2, 4), 0, s->width, y, end, 0);
+        y = end + white;
+    }
+}
+
 /* Lays out a page of the family. */
 static void lay_out(sheet *s, page_family family) {
     int count = any_of(s, 2, 5);
@@ -281,6 +347,21 @@ static void lay_out(sheet *s, page_family family) {
         break;
     case FAMILY_PAPER:
         paper(s);
+        break;
+    case FAMILY_ARTICLES:
+        articles(s);
+        break;
+    case FAMILY_LINES:
+        lines(s);
+        break;
+    case FAMILY_LISTS:
+        lists(s);
+        break;
+    case FAMILY_SIDE:
+        side(s);
+        break;
+    case FAMILY_WHITE:
+        white_bands(s);
         break;
     default:
         columns(s, count, 0, w, 0, h, 0);

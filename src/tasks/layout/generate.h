@@ -12,7 +12,7 @@ typedef enum page_family {
     FAMILY_SEPARATED,     /* the same with separators, the columns beginning at uneven heights */
     FAMILY_HEADLINE,      /* a headline over columns */
     FAMILY_BANDS,         /* bands of columns, divided by rules across the page */
-    FAMILY_FACING,        /* two facing pages */
+    FAMILY_FACING,        /* two facing pages, with running titles and page numbers */
     FAMILY_HEADINGS,      /* headings of three levels: of the page, of bands, in columns */
     FAMILY_INSETS,        /* narrow boxes between the paragraphs of columns */
     FAMILY_CAPTIONS,      /* figures with captions in columns */
@@ -21,6 +21,11 @@ typedef enum page_family {
     FAMILY_MARGINS,       /* one column with notes in the margin */
     FAMILY_TABLE,         /* the rows of a table */
     FAMILY_PAPER,         /* a paper of two columns: title, authors, abstract, figures, footnotes */
+    FAMILY_ARTICLES,      /* articles beside each other, each headline over columns of its own */
+    FAMILY_LINES,         /* columns of single lines, as text recognition gives them */
+    FAMILY_LISTS,         /* columns of the items of lists */
+    FAMILY_SIDE,          /* a main column and a narrow one beside it */
+    FAMILY_WHITE,         /* bands of columns, divided by white */
     FAMILY_RIGHT_TO_LEFT, /* any of the others, mirrored: read from right to left */
     PAGE_FAMILIES
 } page_family;

@@ -23,9 +23,9 @@ static const double SIDE = 0.2, DENSE = 0.8;
 
 /* A gutter so many times wider than another divides facing pages. */
 static const double FACING = 1.4;
-/* On a page that is wider than high, facing pages are divided by a gutter over its whole height that is at least
- * so wide, in heights of the page, and about as far from the middle at most, in widths; each page has at least
- * this share of the height. */
+/* On a page that is wider than high, facing pages are divided by a gutter over its whole height that is at
+ * least so wide, in heights of the page, and about as far from the middle at most, in widths; each page has
+ * at least this share of the height. */
 static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 
 /* White between paragraphs of less than this share of the gutter beside them does not divide columns. */
@@ -287,16 +287,26 @@ static int find_rows(cutting *c, int start, int end) {
     return rows;
 }
 
-/* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole. */
+/* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of the
+ * gutters at both sides of a column. */
 static bool sticks_out(const cutting *c, const spans *some, const spans *columns) {
     if (some->count != 1) return false;
     const span *s = &some->at[0];
+    int most = 0;
     for (int k = 1; k < columns->count; k++) {
         double low = columns->at[k - 1].high, high = columns->at[k].low,
                shared = fmin(s->high, high) - fmax(s->low, low);
         if (shared > ACROSS * (high - low) && shared > 2 * MOST_ACROSS * c->unit) return true;
+        most += shared > (high - low) / 2;
     }
-    return false;
+    return most > 1;
+}
+
+/* Whether row a, which covers c->a, is a title alone over the middle of the columns of c->b. */
+static bool is_centred(const cutting *c, const row *a, const row *b) {
+    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit || b->y0 < a->y1) return false;
+    double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
+    return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * MOST_ACROSS * (right - left);
 }
 
 /* Whether the row, which covers c->a, is of headlines over columns: each gap of c->a is a gutter of the row
@@ -324,7 +334,7 @@ static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     unite(&c->a, &c->b, &c->merged);
     if (a->furniture || b->furniture || (a->cells && b->cells)) return false;
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
-    if (sticks_out(c, &c->a, &c->b) || sticks_out(c, &c->b, &c->a)) return false;
+    if (sticks_out(c, &c->a, &c->b) || sticks_out(c, &c->b, &c->a) || is_centred(c, a, b)) return false;
     if (headed && c->merged.count == c->a.count) return true;
     double lost = fmax(widest_lost(&c->a, &c->merged), widest_lost(&c->b, &c->merged));
     return lost == 0 || widest_gap(&c->merged) > FACING * lost;
@@ -353,10 +363,16 @@ static bool is_loose(const cutting *c, const spans *some, const spans *columns, 
     return true;
 }
 
-static bool is_all(const cutting *c, const row *r, page_kind kind) {
+static bool has_only(const cutting *c, const row *r, page_kind kind) {
     bool all = true;
     for (int k = r->start; k < r->end; k++) all = all && kind_of(c, c->order[k]) == kind;
     return all;
+}
+
+static bool has(const cutting *c, const row *r, page_kind kind) {
+    bool any = false;
+    for (int k = r->start; k < r->end; k++) any = any || kind_of(c, c->order[k]) == kind;
+    return any;
 }
 
 /* Whether more white than columns have between their paragraphs divides rows first .. k - 1 from those below,
@@ -366,7 +382,7 @@ static bool white_divides(const cutting *c, int first, int k, int rows) {
     double white = b->y0 - a->y1, gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit;
     return white > WHITE * gutter && white > WHITE_GAPS * c->usual && white > LEAST_WHITE * c->unit &&
            a->y1 - c->rows[first].y0 > BAND * c->unit && c->rows[rows - 1].y1 - b->y0 > BAND * c->unit &&
-           !is_all(c, b, KIND_NOTE);
+           !has(c, b, KIND_NOTE);
 }
 
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
@@ -382,7 +398,7 @@ static bool cut_bands(cutting *c, int rows) {
             headed = heads_columns(c, &c->rows[first]);
         }
         bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed) && !white_divides(c, first, k, rows);
-        bool close = is_all(c, &c->rows[k], KIND_TEXT) &&
+        bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
         if (on && is_loose(c, &c->b, &c->a, close)) continue;
         on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1);
@@ -482,7 +498,8 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
             notes = kind_of(c, c->order[i]) == KIND_NOTE || kind_of(c, c->order[i]) == KIND_FURNITURE;
         }
         const span *s = &c->a.at[k];
-        if (!notes && (s->high - s->low >= NARROWEST * wide || is_separated(c, start, end, s, wide, bottom - top)))
+        if (!notes &&
+            (s->high - s->low >= NARROWEST * wide || is_separated(c, start, end, s, wide, bottom - top)))
             c->a.at[columns++] = *s;
     }
     if (columns < 2) return false;
@@ -558,8 +575,8 @@ static bool cut_fold(cutting *c, int start, int end) {
     if (fold == 0) return false;
     page_box left = bounds_between(c, start, end, -HUGE_VAL, at),
              right = bounds_between(c, start, end, at, HUGE_VAL);
-    double high = PAGE_HIGH * c->unit;
-    if (right.x0 - left.x1 < FOLD * c->unit || fold < FACING * other || page_box_height(&left) < high ||
+    double high = PAGE_HIGH * c->unit, trimmed = 2 * MOST_ACROSS * c->unit;
+    if (right.x0 - left.x1 < FOLD * c->unit || fold - trimmed < FACING * (other - trimmed) || page_box_height(&left) < high ||
         page_box_height(&right) < high)
         return false;
     int count = 0, first = start;
@@ -600,7 +617,8 @@ static double usual_gap(cutting *c) {
         for (int k = i + 1; k < c->n; k++) {
             const page_box *b = &c->boxes[c->work[k].index];
             double shared = fmin(a->x1, b->x1) - fmax(a->x0, b->x0);
-            if (shared < fmin(page_box_width(a), page_box_width(b)) / 2 || b->y0 + b->y1 < 2 * a->y1) continue;
+            if (shared < fmin(page_box_width(a), page_box_width(b)) / 2 || b->y0 + b->y1 < 2 * a->y1)
+                continue;
             c->some[count++] = (page_box){.x0 = fmax(b->y0 - a->y1, 0)};
             break;
         }
