@@ -33,7 +33,7 @@ static const double NARROW_GAP = 0.6;
 
 /* White across columns divides them if it is so many times wider than their gutters and than the usual white
  * between paragraphs, and at least so high, in heights of the page, as both bands are. */
-static const double WHITE = 1.5, WHITE_GAPS = 2, LEAST_WHITE = 0.005, BAND = 0.1;
+static const double WHITE = 1.8, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005, BAND = 0.1;
 
 /* What is narrower than this share of a column may stand alone. */
 static const double LOOSE = 0.6;
@@ -43,13 +43,13 @@ static const double LOOSE = 0.6;
 static const double HEADLINE = 0.06, OVER = 0.7;
 
 /* What fills so much of a gutter is of neither column beside it. */
-static const double ACROSS = 0.9;
+static const double ACROSS = 0.75;
 
 /* A row is low if it is no higher than this, in heights or widths of the page. Rows of a table are low, at
  * least so many, and each has less of its width filled than lines of text in columns have, all together even
  * less. */
 enum { TABLE_ROWS = 3 };
-static const double LOW = 0.05, ALL_FILLED = 0.8, HALF_FILLED = 0.5, FULL = 0.9, MOST_FULL = 0.6;
+static const double LOW = 0.05, ALL_FILLED = 0.8, FULL = 0.9, MOST_FULL = 0.6, GUTTERS = 0.18;
 
 typedef struct span {
     double low, high;
@@ -225,16 +225,20 @@ static void describe_row(cutting *c, row *r) {
                highest <= 4 * lowest && top - box.y0 < highest;
 }
 
-/* Whether most regions of rows first .. last - 1 are as wide as their columns, as lines of text are. */
-static bool fills_columns(cutting *c, int first, int last) {
+/* Whether rows first .. last - 1 are lines of text: most are as wide as their columns, and gutters are
+ * narrow. */
+static bool is_text(cutting *c, int first, int last) {
     int start = c->rows[first].start, end = c->rows[last - 1].end, full = 0, at;
+    double trimmed = 2 * MOST_ACROSS * c->unit, white = 0;
     cover(c, start, end, &c->a);
+    for (int k = 1; k < c->a.count; k++) white += fmax(c->a.at[k].low - c->a.at[k - 1].high - trimmed, 0);
     for (int k = start; k < end; k++) {
         span s = span_of(c, c->order[k], false);
         for (at = 0; c->a.at[at].high < s.high;) at++;
         full += s.high - s.low >= FULL * (c->a.at[at].high - c->a.at[at].low);
     }
-    return full >= MOST_FULL * (end - start);
+    return full >= MOST_FULL * (end - start) &&
+           white < GUTTERS * (c->a.at[c->a.count - 1].high - c->a.at[0].low + trimmed);
 }
 
 /* Whether rows first .. last - 1 are a few of those between the same gutters. */
@@ -279,16 +283,15 @@ static int find_rows(cutting *c, int start, int end) {
     for (int k = 0, last; k < rows; k = last + 1) {
         double filled = 0;
         for (last = k; last < rows && c->rows[last].cells; last++) filled += c->rows[last].filled;
-        bool table = last - k >= TABLE_ROWS && filled < ALL_FILLED * (last - k) &&
-                     (filled < HALF_FILLED * (last - k) || !fills_columns(c, k, last));
+        bool table = last - k >= TABLE_ROWS && filled < ALL_FILLED * (last - k) && !is_text(c, k, last);
         table = table && !columns_go_on(c, k, last, rows);
         for (int i = k; i < last && !table; i++) c->rows[i].cells = false;
     }
     return rows;
 }
 
-/* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of the
- * gutters at both sides of a column. */
+/* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of
+ * the gutters at both sides of a column. */
 static bool sticks_out(const cutting *c, const spans *some, const spans *columns) {
     if (some->count != 1) return false;
     const span *s = &some->at[0];
@@ -304,7 +307,8 @@ static bool sticks_out(const cutting *c, const spans *some, const spans *columns
 
 /* Whether row a, which covers c->a, is a title alone over the middle of the columns of c->b. */
 static bool is_centred(const cutting *c, const row *a, const row *b) {
-    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit || b->y0 < a->y1) return false;
+    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit || b->y0 < a->y1)
+        return false;
     double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
     return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * MOST_ACROSS * (right - left);
 }
@@ -382,7 +386,7 @@ static bool white_divides(const cutting *c, int first, int k, int rows) {
     double white = b->y0 - a->y1, gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit;
     return white > WHITE * gutter && white > WHITE_GAPS * c->usual && white > LEAST_WHITE * c->unit &&
            a->y1 - c->rows[first].y0 > BAND * c->unit && c->rows[rows - 1].y1 - b->y0 > BAND * c->unit &&
-           !has(c, b, KIND_NOTE);
+           !has_only(c, a, KIND_NOTE) && !has(c, b, KIND_NOTE);
 }
 
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
@@ -459,7 +463,7 @@ static bool is_separated(const cutting *c, int start, int end, const span *narro
     }
     if (line && text >= SEPARATED * high) return true;
     page_box own = bounds_between(c, start, end, narrow->low, narrow->high);
-    return narrow->high - narrow->low >= SIDE * wide && page_box_height(&own) >= 0.35 * high &&
+    return narrow->high - narrow->low >= SIDE * wide && page_box_height(&own) >= 0.25 * high &&
            text >= DENSE * page_box_height(&own);
 }
 
@@ -576,8 +580,8 @@ static bool cut_fold(cutting *c, int start, int end) {
     page_box left = bounds_between(c, start, end, -HUGE_VAL, at),
              right = bounds_between(c, start, end, at, HUGE_VAL);
     double high = PAGE_HIGH * c->unit, trimmed = 2 * MOST_ACROSS * c->unit;
-    if (right.x0 - left.x1 < FOLD * c->unit || fold - trimmed < FACING * (other - trimmed) || page_box_height(&left) < high ||
-        page_box_height(&right) < high)
+    if (right.x0 - left.x1 < FOLD * c->unit || fold - trimmed < FACING * (other - trimmed) ||
+        page_box_height(&left) < high || page_box_height(&right) < high)
         return false;
     int count = 0, first = start;
     for (int k = start; k < end; k++) {
