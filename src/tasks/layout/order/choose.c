@@ -85,15 +85,15 @@ static onet_status add_rules(judging *j, const pages_style *style, const page *p
         int32_t *order = j->orders + j->count * j->n;
         status = page_way(k, &l, order, err);
         for (size_t t = 0; t < j->n && !status; t++) place[order[t]] = (int32_t)t;
-        bool crosses = !status && k != usual && !style->tuned && !page_divisions_kept(&d, place);
+        bool crosses = !status && k != usual && !style->tuned && !page_divisions_kept(&d, k, place);
         if (crosses && !style->judged) continue;
         size_t same = 0;
         while (!status && same < j->count && memcmp(j->orders + same * j->n, order, j->n * sizeof *order))
             same++;
         if (status) break;
         if (k == usual) j->preferred = same;
-        if (same == j->count) j->crosses[j->count++] = crosses;
-        if (k == usual) j->crosses[same] = false;
+        if (same == j->count) j->crosses[j->count++] = true;
+        j->crosses[same] = j->crosses[same] && crosses;
     }
     page_divisions_free(&d);
     page_layout_free(&l);

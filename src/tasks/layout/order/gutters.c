@@ -28,9 +28,6 @@ static const double FACING = 1.4;
  * at least this share of the height. */
 static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 
-/* White between paragraphs of less than this share of the gutter beside them does not divide columns. */
-static const double NARROW_GAP = 0.6;
-
 /* White across columns divides them if it is so many times wider than their gutters and than the usual white
  * between paragraphs, and at least so high, in heights of the page, as both bands are. */
 static const double WHITE = 1.8, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005, BAND = 0.1;
@@ -349,8 +346,8 @@ static void push(cutting *c, int start, int end) {
     c->stack[c->depth++] = end;
 }
 
-static void divide(cutting *c, int start, int middle, int end) {
-    if (c->divisions) c->divisions[c->division_count++] = (page_division){start, middle, end};
+static void divide(cutting *c, int start, int middle, int end, page_doubt doubt) {
+    if (c->divisions) c->divisions[c->division_count++] = (page_division){start, middle, end, doubt};
 }
 
 /* Whether what covers `some` is a single region, or several above each other, that is much narrower than the
@@ -401,7 +398,9 @@ static bool cut_bands(cutting *c, int rows) {
             unite(&c->a, &c->b, &c->merged);
             headed = heads_columns(c, &c->rows[first]);
         }
-        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed) && !white_divides(c, first, k, rows);
+        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
+             white = on && white_divides(c, first, k, rows);
+        on = on && !white;
         bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
         if (on && is_loose(c, &c->b, &c->a, close)) continue;
@@ -414,8 +413,8 @@ static bool cut_bands(cutting *c, int rows) {
         push(c, c->rows[first].start, c->rows[last].end);
         /* Rows of a table, or nothing but white above what reaches over the columns. */
         bool cells = c->rows[k - 1].cells && c->rows[k].cells;
-        if (last == k - 1 && (cells || c->merged.count < 2))
-            divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end);
+        if (last == k - 1 && (cells || white || c->merged.count < 2))
+            divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end, DOUBT_TITLES);
         k = first = ++last;
         cover(c, c->rows[k].start, c->rows[k].end, &c->a);
     }
@@ -474,13 +473,13 @@ static double highest_gap(const cutting *c, int rows) {
     return highest;
 }
 
-/* Whether the columns c->a [columns] cannot be read as rows: no white reaches across them, or they have wide
- * gutters and little white between paragraphs, on a page where separators tell what they divide. */
+/* Whether the columns c->a [columns] cannot be read as rows: no white reaches across them, or less than their
+ * gutters have. */
 static bool is_certain(const cutting *c, int columns, int rows, double gap) {
     double gutter = HUGE_VAL;
     for (int k = 1; k < columns; k++)
         gutter = fmin(gutter, c->a.at[k].low - c->a.at[k - 1].high - 2 * MOST_ACROSS * c->unit);
-    return rows == 1 || (c->all > c->n && gap < NARROW_GAP * gutter);
+    return rows == 1 || gap < gutter;
 }
 
 /* Cuts order[start .. end), which has so many rows, at its gutters; returns whether it has some. */
@@ -525,7 +524,7 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
         int first = at;
         for (int k = 0; k < count; k++)
             if (member[k] == i) c->order[at++] = c->work[k].index;
-        if (i && certain) divide(c, start, first, end);
+        if (i) divide(c, start, first, end, certain ? DOUBT_TITLES : DOUBT_COLUMNS);
         push(c, first, at);
     }
     return true;
@@ -592,7 +591,7 @@ static bool cut_fold(cutting *c, int start, int end) {
             c->order[first++] = c->order[k];
     }
     memcpy(c->order + first, c->part, (size_t)count * sizeof *c->part);
-    divide(c, start, first, end);
+    divide(c, start, first, end, DOUBT_NONE);
     push(c, start, first);
     push(c, first, end);
     return true;
@@ -684,7 +683,7 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
     }
     for (int k = 0; k < c.division_count && !status; k++) {
         const page_division *d = &c.divisions[k];
-        page_division plain = {c.stack[d->start], c.stack[d->middle], c.stack[d->end]};
+        page_division plain = {c.stack[d->start], c.stack[d->middle], c.stack[d->end], d->doubt};
         if (plain.start < plain.middle && plain.middle < plain.end) divisions[(*count)++] = plain;
     }
     done = 0;

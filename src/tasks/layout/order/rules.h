@@ -47,10 +47,14 @@ typedef enum page_titles {
 onet_status rule_prints(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
                         int32_t *order, onet_error *err);
 
-/* A place where white space or separators divide a part of the page in one direction alone, so that nobody
- * doubts the order: what has places start .. middle - 1 is read before what has middle .. end - 1. */
+/* What may be read across a division: nothing (facing pages); headings, notes and running titles, where white
+ * space or separators divide a part of the page in one direction alone, so that nobody doubts the order of
+ * the text; the columns beside a gutter, where white that is wider crosses them. */
+typedef enum page_doubt { DOUBT_NONE, DOUBT_TITLES, DOUBT_COLUMNS } page_doubt;
+/* What has places start .. middle - 1 is read before what has middle .. end - 1. */
 typedef struct page_division {
     int start, middle, end;
+    page_doubt doubt;
 } page_division;
 /* RULE_GUTTERS. The divisions of the order that it finds go to divisions [n + lines], which may be NULL, and
  * their number to *count. */

@@ -240,7 +240,7 @@ onet_status page_divisions_find(page_divisions *d, const page_layout *l, onet_er
                               &d->count, err);
     for (int k = 0; k < outermost.n && !status; k++) {
         int32_t i = index[d->order[k]];
-        d->order[k] = l->kind[i] == KIND_TEXT ? i : -1;
+        d->order[k] = l->kind[i] == KIND_TEXT ? i : ~i;
     }
     free(outermost.boxes);
     free(outermost.kind);
@@ -249,14 +249,20 @@ onet_status page_divisions_find(page_divisions *d, const page_layout *l, onet_er
     return status;
 }
 
-bool page_divisions_kept(const page_divisions *d, const int32_t *place) {
+bool page_divisions_kept(const page_divisions *d, int way_index, const int32_t *place) {
+    bool columns = ways[way_index].rule != PRINTS && ways[way_index].rule != DOWN;
     for (int k = 0; k < d->count; k++) {
         const page_division *at = &d->at[k];
         int32_t last = -1;
-        for (int i = at->start; i < at->middle; i++)
-            if (d->order[i] >= 0 && place[d->order[i]] > last) last = place[d->order[i]];
-        for (int i = at->middle; i < at->end; i++)
-            if (d->order[i] >= 0 && place[d->order[i]] < last) return false;
+        if (at->doubt == DOUBT_COLUMNS && columns) continue;
+        for (int i = at->start; i < at->end; i++) {
+            int32_t region = d->order[i] < 0 ? ~d->order[i] : d->order[i];
+            if (d->order[i] < 0 && at->doubt != DOUBT_NONE) continue;
+            if (i < at->middle)
+                last = place[region] > last ? place[region] : last;
+            else if (place[region] < last)
+                return false;
+        }
     }
     return true;
 }

@@ -27,14 +27,14 @@ onet_status page_way(int way, const page_layout *l, int32_t *order, onet_error *
 
 /* Where white space and separators divide the page and nobody doubts the order (rules.h). */
 typedef struct page_divisions {
-    int32_t *order;    /* the regions, without those inside others, in the order of the rule of gutters; -1
-                          for headings, notes and others that may be read from where they do not stand */
+    int32_t *order; /* the regions, without those inside others, in the order of the rule of gutters; ~i for
+                       headings, notes and others that may be read from where they do not stand */
     page_division *at; /* [count] */
     int count;
 } page_divisions;
 onet_status page_divisions_find(page_divisions *d, const page_layout *l, onet_error *err);
-/* Whether an order, as the place of each region, crosses none of them. */
-bool page_divisions_kept(const page_divisions *d, const int32_t *place);
+/* Whether the order of a way, as the place of each region, crosses none of them. */
+bool page_divisions_kept(const page_divisions *d, int way, const int32_t *place);
 void page_divisions_free(page_divisions *d);
 
 #endif
