@@ -70,9 +70,59 @@ static void the_usual_way_is_always_tried(void **state) {
     onet_model_free(model);
 }
 
+static bool is_kept(const page_layout *l, const char *way) {
+    page_divisions d;
+    int32_t order[8], place[8];
+    int index = page_way_named(way);
+    assert_true(index >= 0 && l->n <= 8);
+    assert_int_equal(page_divisions_find(&d, l, NULL), ONET_OK);
+    assert_int_equal(page_way(index, l, order, NULL), ONET_OK);
+    for (int t = 0; t < l->n; t++) place[order[t]] = t;
+    bool kept = page_divisions_kept(&d, index, place);
+    page_divisions_free(&d);
+    return kept;
+}
+
+/* Two columns of two paragraphs each, `white` high between these, and a gutter of 4. */
+static void grid(page_layout *l, page *p, double white) {
+    *p = (page){0};
+    for (int i = 0; i < 4; i++) {
+        page_region *g = page_add(p, "", "paragraph", KIND_TEXT);
+        assert_non_null(g);
+        double x = i % 2 * 34, y = i / 2 * (48 + white);
+        g->box = (page_box){x, y, x + 30, y + 48};
+        g->listed = true;
+        g->given = i;
+    }
+    assert_int_equal(page_place(p, NULL, NULL), ONET_OK);
+    assert_int_equal(page_layout_make(l, p, NULL), ONET_OK);
+}
+
+/* Rows may be read across a gutter where more white crosses the columns than it has; what knows no columns
+ * never. */
+static void gutters_are_crossed_only_by_wider_white(void **state) {
+    (void)state;
+    page p;
+    page_layout l;
+    grid(&l, &p, 2);
+    assert_true(is_kept(&l, "gutters"));
+    assert_false(is_kept(&l, "rows:-0.003:-0.003:0"));
+    assert_false(is_kept(&l, "prints"));
+    page_layout_free(&l);
+    page_free(&p);
+    grid(&l, &p, 5);
+    assert_true(is_kept(&l, "gutters"));
+    assert_true(is_kept(&l, "rows:-0.003:-0.003:0"));
+    assert_false(is_kept(&l, "prints"));
+    assert_false(is_kept(&l, "top-down-whole"));
+    page_layout_free(&l);
+    page_free(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_way_is_always_tried),
+        cmocka_unit_test(gutters_are_crossed_only_by_wider_white),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

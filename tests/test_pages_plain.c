@@ -7,11 +7,12 @@
 #include "random_model.h"
 #include "tasks/layout/generate.h"
 #include "tasks/layout/order/choose.h"
+#include "tasks/layout/order/rules.h"
 #include "tasks/layout/order/ways.h"
 #include "unit.h"
 
 /* Of so many pages of a family at most so many may be wrong: 99.5%. */
-enum { PAGES = 200, MOST_WRONG = 1 };
+enum { PAGES = 200, MOST_WRONG = 1, MOST_REGIONS = 200 };
 
 typedef struct ready {
     onet_model *model;
@@ -70,6 +71,47 @@ static void every_family_is_right(void **state) {
     end(&r);
 }
 
+/* Whether each of the rules finds the given order. */
+static bool all_rules_are_right(const page *p) {
+    page_layout l;
+    int32_t order[MOST_REGIONS], given[MOST_REGIONS];
+    bool same = true;
+    assert_true(p->placed <= MOST_REGIONS);
+    assert_int_equal(page_layout_make(&l, p, NULL), ONET_OK);
+    for (int i = 0, item = 0; i < p->count; i++)
+        if (p->regions[i].placed) given[p->regions[i].given] = item++;
+    for (const onet_choice *rule = page_rules(); rule->name && same; rule++) {
+        assert_int_equal(rule_order((page_rule)rule->value, l.boxes, l.kind, l.n, l.lines, order, NULL),
+                         ONET_OK);
+        same = !memcmp(order, given, (size_t)l.n * sizeof *order);
+    }
+    page_layout_free(&l);
+    return same;
+}
+
+/* Not a single one: the network has nothing to say there. */
+static void pages_that_all_rules_get_right_are_right(void **state) {
+    (void)state;
+    ready r;
+    int agreed = 0;
+    start(&r);
+    for (int family = 0; family < FAMILY_RIGHT_TO_LEFT; family++)
+        for (int k = 0; k < PAGES; k++) {
+            page p;
+            generate(&p, family, k);
+            if (all_rules_are_right(&p)) {
+                agreed++;
+                order(&r, &p);
+                if (!right(&p))
+                    fail_msg("page %d of family '%s' is wrong, which all rules get right", k,
+                             choice_name(page_families(), family));
+            }
+            page_free(&p);
+        }
+    assert_true(agreed > 20);
+    end(&r);
+}
+
 /* The found place of each region stays the same. */
 static void assert_same(const ready *r, page *p, page *changed, const int *from) {
     order(r, p);
@@ -115,6 +157,7 @@ static void the_page_alone_decides(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family_is_right),
+        cmocka_unit_test(pages_that_all_rules_get_right_are_right),
         cmocka_unit_test(the_page_alone_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static const double LOOSE = 0.6;
 static const double HEADLINE = 0.06, OVER = 0.7;
 
 /* What fills so much of a gutter is of neither column beside it. */
-static const double ACROSS = 0.75;
+static const double ACROSS = 0.9;
 
 /* A row is low if it is no higher than this, in heights or widths of the page. Rows of a table are low, at
  * least so many, and each has less of its width filled than lines of text in columns have, all together even
