@@ -164,7 +164,7 @@ onet_status help_command(FILE *out, const command *c, bool all, onet_error *err)
     void *values = command_values(c);
     if (!values) return fail_memory(err, "the help page");
     int width = page_width(out);
-    char line[1024];
+    char line[2048];
     usage_line(c, line, sizeof line);
     fputs("Usage: ", out);
     print_wrapped(out, line, 7, 11, width);
@@ -227,7 +227,7 @@ static void man_text(FILE *out, const char *text) {
 static onet_status man_command(FILE *out, const command *c, onet_error *err) {
     void *values = command_values(c);
     if (!values) return fail_memory(err, "the man page");
-    char line[1024];
+    char line[2048];
     usage_line(c, line, sizeof line);
     fprintf(out, ".SS %s\n.B ", c->name);
     man_text(out, line);

@@ -310,6 +310,11 @@ static bool is_centred(const cutting *c, const row *a, const row *b) {
     return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * MOST_ACROSS * (right - left);
 }
 
+/* Whether one of the rows a and b, which cover c->a and c->b, reaches over the columns of the other. */
+static bool reaches_over(const cutting *c, const row *a, const row *b) {
+    return sticks_out(c, &c->a, &c->b) || sticks_out(c, &c->b, &c->a) || is_centred(c, a, b);
+}
+
 /* Whether the row, which covers c->a, is of headlines over columns: each gap of c->a is a gutter of the row
  * below, which covers c->b and has more of them, and c->merged is what both cover. */
 static bool heads_columns(const cutting *c, const row *r) {
@@ -335,7 +340,7 @@ static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     unite(&c->a, &c->b, &c->merged);
     if (a->furniture || b->furniture || (a->cells && b->cells)) return false;
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
-    if (sticks_out(c, &c->a, &c->b) || sticks_out(c, &c->b, &c->a) || is_centred(c, a, b)) return false;
+    if (reaches_over(c, a, b)) return false;
     if (headed && c->merged.count == c->a.count) return true;
     double lost = fmax(widest_lost(&c->a, &c->merged), widest_lost(&c->b, &c->merged));
     return lost == 0 || widest_gap(&c->merged) > FACING * lost;
@@ -398,8 +403,7 @@ static bool cut_bands(cutting *c, int rows) {
             unite(&c->a, &c->b, &c->merged);
             headed = heads_columns(c, &c->rows[first]);
         }
-        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
-             white = on && white_divides(c, first, k, rows);
+        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed), white = white_divides(c, first, k, rows);
         on = on && !white;
         bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
@@ -412,8 +416,9 @@ static bool cut_bands(cutting *c, int rows) {
         }
         push(c, c->rows[first].start, c->rows[last].end);
         /* Rows of a table, or nothing but white above what reaches over the columns. */
-        bool cells = c->rows[k - 1].cells && c->rows[k].cells;
-        if (last == k - 1 && (cells || white || c->merged.count < 2))
+        bool cells = c->rows[k - 1].cells && c->rows[k].cells,
+             over = c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]);
+        if (last == k - 1 && (cells || white || over))
             divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end, DOUBT_TITLES);
         k = first = ++last;
         cover(c, c->rows[k].start, c->rows[k].end, &c->a);
