@@ -17,9 +17,11 @@ static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
 
 /* A column is at least so wide, in widths of the widest one beside it; what is narrower is a margin. */
 static const double NARROWEST = 0.3;
-/* But not where it and a separator beside it have at least this share of the height. */
+/* But not where it and a separator beside it have at least this share of the height, */
 static const double SEPARATED = 0.5;
-static const double SIDE = 0.2, DENSE = 0.8;
+/* nor where it is at least so wide, in widths of the widest, and so high, and so much of its height is text.
+ */
+static const double SIDE = 0.2, SIDE_HIGH = 0.25, DENSE = 0.8;
 
 /* A gutter so many times wider than another divides facing pages. */
 static const double FACING = 1.4;
@@ -43,8 +45,9 @@ static const double HEADLINE = 0.06, OVER = 0.7;
 static const double ACROSS = 0.9;
 
 /* A row is low if it is no higher than this, in heights or widths of the page. Rows of a table are low, at
- * least so many, and each has less of its width filled than lines of text in columns have, all together even
- * less. */
+ * least so many, and less of their width is filled than this share. They are lines of text in columns if a
+ * region that has FULL of its column's width is usual, with so large a share of all, and gutters are narrow,
+ * with so small a share of the width. */
 enum { TABLE_ROWS = 3 };
 static const double LOW = 0.05, ALL_FILLED = 0.8, FULL = 0.9, MOST_FULL = 0.6, GUTTERS = 0.18;
 
@@ -238,26 +241,21 @@ static bool is_text(cutting *c, int first, int last) {
            white < GUTTERS * (c->a.at[c->a.count - 1].high - c->a.at[0].low + trimmed);
 }
 
+/* Adds what the row covers to c->a if a gutter is left. */
+static bool joins(cutting *c, const row *r) {
+    cover(c, r->start, r->end, &c->b);
+    unite(&c->a, &c->b, &c->merged);
+    bool left = c->merged.count > 1;
+    if (left) swap_spans(&c->a, &c->merged);
+    return left;
+}
+
 /* Whether rows first .. last - 1 are a few of those between the same gutters. */
 static bool columns_go_on(cutting *c, int first, int last, int rows) {
-    int start = first, end = last, step = -1, k = first - 1;
+    int start = first, end = last;
     cover(c, c->rows[first].start, c->rows[last - 1].end, &c->a);
-    for (;;) {
-        bool on = k >= 0 && k < rows;
-        if (on) cover(c, c->rows[k].start, c->rows[k].end, &c->b);
-        if (on) unite(&c->a, &c->b, &c->merged);
-        on = on && c->merged.count > 1;
-        if (!on && step > 0) break;
-        if (on) {
-            swap_spans(&c->a, &c->merged);
-            start = k < start ? k : start;
-            end = k >= end ? k + 1 : end;
-            k += step;
-        } else {
-            step = 1;
-            k = last;
-        }
-    }
+    while (start > 0 && joins(c, &c->rows[start - 1])) start--;
+    while (end < rows && joins(c, &c->rows[end])) end++;
     return 2 * (c->rows[last - 1].end - c->rows[first].start) < c->rows[end - 1].end - c->rows[start].start;
 }
 
@@ -451,9 +449,10 @@ static page_box bounds_between(const cutting *c, int start, int end, double low,
     return all;
 }
 
-/* Whether what is narrow is as high as a column, of a part of height `high`, and a vertical separator stands
- * beside it. */
-static bool is_separated(const cutting *c, int start, int end, const span *narrow, double wide, double high) {
+/* Whether what is narrow is a column all the same, of a part of height `high`, the columns of which are
+ * `wide`: a vertical separator stands beside it, or it is full of text. */
+static bool is_side_column(const cutting *c, int start, int end, const span *narrow, double wide,
+                           double high) {
     double near = 2 * MOST_ACROSS * c->unit, text = 0;
     bool line = false;
     for (int k = start; k < end; k++) {
@@ -467,7 +466,7 @@ static bool is_separated(const cutting *c, int start, int end, const span *narro
     }
     if (line && text >= SEPARATED * high) return true;
     page_box own = bounds_between(c, start, end, narrow->low, narrow->high);
-    return narrow->high - narrow->low >= SIDE * wide && page_box_height(&own) >= 0.25 * high &&
+    return narrow->high - narrow->low >= SIDE * wide && page_box_height(&own) >= SIDE_HIGH * high &&
            text >= DENSE * page_box_height(&own);
 }
 
@@ -507,7 +506,7 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
         }
         const span *s = &c->a.at[k];
         if (!notes &&
-            (s->high - s->low >= NARROWEST * wide || is_separated(c, start, end, s, wide, bottom - top)))
+            (s->high - s->low >= NARROWEST * wide || is_side_column(c, start, end, s, wide, bottom - top)))
             c->a.at[columns++] = *s;
     }
     if (columns < 2) return false;
