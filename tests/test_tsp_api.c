@@ -46,6 +46,26 @@ static void every_method_gives_a_canonical_tour(void **state) {
     onet_tsp_free(&t);
 }
 
+/* As hypot has it up to the last bits, where squares overflow and underflow too. */
+static void distances_over_the_whole_range(void **state) {
+    (void)state;
+    static const double away[][2] = {{3, 4},           {0.1, 0.7},     {1e-200, 2e-200}, {5e-324, 0},
+                                     {0, 0},           {3e200, 4e200}, {1e154, 1e-300},  {-1e308, 1e308},
+                                     {1e-160, 1e-160}, {1e150, 1},     {0, -1e-300}};
+    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
+        onet_tsp t;
+        assert_int_equal(onet_tsp_points(&t, 2, (double[]){0, 0, away[i][0], away[i][1]}, NULL), ONET_OK);
+        double d = onet_tsp_distance(&t, 0, 1), h = hypot(away[i][0], away[i][1]);
+        assert_true(fabs(d - h) <= 4e-16 * h);
+        assert_true(d == onet_tsp_distance(&t, 1, 0));
+        onet_tsp_free(&t);
+    }
+    onet_tsp t;
+    onet_error err;
+    assert_int_equal(onet_tsp_points(&t, 2, (double[]){-1e308, 0, 1e308, 0}, &err), ONET_BAD);
+    assert_int_equal(onet_tsp_points(&t, 2, (double[]){0, 0, 1.7e308, 1.7e308}, &err), ONET_BAD);
+}
+
 static int count_calls(void *context) {
     return ++*(int *)context > 1;
 }
@@ -197,6 +217,7 @@ static void null_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_over_the_whole_range),
         cmocka_unit_test(every_method_gives_a_canonical_tour),
         cmocka_unit_test(stop_ends_a_search),
         cmocka_unit_test(farthest_start_differs),

@@ -23,6 +23,18 @@ onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err)
     return ONET_OK;
 }
 
+/* Euclidean length. Not hypot: glibc 2.35 gave it a new symbol version, which programs and wheels would then
+ * need; and its last bit differs between C libraries. */
+static double length(double x, double y) {
+    double square = x * x + y * y;
+    if (square > 1e-290 && square < 1e300) return sqrt(square);
+    /* The squares leave the range of a double, or come near its end: scaled by the larger one. */
+    double larger = fmax(fabs(x), fabs(y));
+    if (larger == 0 || !isfinite(larger)) return larger;
+    x /= larger, y /= larger;
+    return larger * sqrt(x * x + y * y);
+}
+
 onet_status onet_tsp_points(onet_tsp *t, int n, const double *xy, onet_error *err) {
     NEED(t, "t");
     *t = (onet_tsp){0};
@@ -36,7 +48,7 @@ onet_status onet_tsp_points(onet_tsp *t, int n, const double *xy, onet_error *er
             return fail(err, ONET_BAD, "city %d has a coordinate that is not a finite number", i);
         }
         for (int j = 0; j < i; j++) {
-            double d = hypot(xy[2 * i] - xy[2 * j], xy[2 * i + 1] - xy[2 * j + 1]);
+            double d = length(xy[2 * i] - xy[2 * j], xy[2 * i + 1] - xy[2 * j + 1]);
             if (!isfinite(d)) {
                 onet_tsp_free(t);
                 return fail(err, ONET_BAD, "cities %d and %d are too far apart for a double", j, i);
