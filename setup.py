@@ -38,6 +38,13 @@ class BuildWithLibrary(build_py):
         shutil.copy(ROOT / LIBRARY, package / "libordernet.so")
         for model in ("pages", "tours", "tsp", "words"):
             shutil.copy(ROOT / f"models/{model}.safetensors", package / "models")
+            shutil.copy(ROOT / f"models/{model}.md", package / "models")
+        # The notices of the libraries inside, as Debian has them.
+        for name, debian in (("zlib", "zlib1g-dev"), ("liblzma", "liblzma-dev"), ("utf8proc", "libutf8proc-dev")):
+            notice = Path("/usr/share/doc", debian, "copyright")
+            if notice.exists():
+                (package / "licences").mkdir(exist_ok=True)
+                shutil.copy(notice, package / "licences" / f"{name}.txt")
 
 
 class PlatformDistribution(Distribution):

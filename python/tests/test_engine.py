@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import zipfile
 
 import numpy as np
 import pytest
@@ -89,6 +90,41 @@ def test_wheel_needs_libc_alone():
     ).stdout
     assert all(line.split()[-1].startswith("onet_") for line in exported.splitlines())
     assert (_library.FOLDER / "py.typed").exists()
+
+
+def wheels():
+    return sorted((ROOT / "dist").glob("*.whl"))
+
+
+def test_tag_of_a_wheel_is_what_its_library_needs(tmp_path):
+    """By the symbols themselves, where setup.py reads the list of versions."""
+    if not shutil.which("readelf"):
+        pytest.skip("there is no readelf to look into the library with")
+    assert wheels(), "make wheel has built none"
+    for path in wheels():
+        with zipfile.ZipFile(path) as wheel:
+            library = wheel.extract("ordernet/libordernet.so", tmp_path)
+            said = next(wheel.read(name) for name in wheel.namelist() if name.endswith(".dist-info/WHEEL")).decode()
+        text = subprocess.run(["readelf", "-hW", "--dyn-syms", library], capture_output=True, text=True, check=True).stdout
+        newest = max(int(minor) for minor in re.findall(r"@GLIBC_2\.(\d+)", text))
+        tag = f"py3-none-manylinux_2_{newest}_{'aarch64' if 'AArch64' in text else 'x86_64'}"
+        assert path.stem.endswith(tag) and f"Tag: {tag}\n" in said
+        assert " hypot@" not in text  # alone it would ask for glibc 2.35 (src/tasks/tours/solve/instance.c)
+
+
+def test_a_wheel_carries_its_licences():
+    for path in wheels():
+        with zipfile.ZipFile(path) as wheel:
+            names = wheel.namelist()
+            said = next(wheel.read(name) for name in names if name.endswith(".dist-info/METADATA")).decode()
+        for model in (name for name in names if name.endswith(".safetensors")):
+            assert model.replace(".safetensors", ".md") in names, f"{model} has no card, where its licence is"
+        # Newer setuptools put them one folder deeper.
+        kept = {name.rsplit("/", 1)[-1] for name in names if ".dist-info/" in name}
+        assert {"LICENSE", "copyright"} <= kept
+        assert "License: MIT AND CC-BY-SA-3.0 AND CC-BY-SA-4.0" in said
+        if os.path.exists("/usr/share/doc/libutf8proc-dev/copyright"):
+            assert {f"ordernet/licences/{name}.txt" for name in ("zlib", "liblzma", "utf8proc")} <= set(names)
 
 
 def test_eight_threads_order_with_one_model(small):
