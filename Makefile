@@ -91,14 +91,14 @@ libordernet.so: libordernet.so.$(VERSION)
 	$(Q)ln -sf $< libordernet.so.$(SOMAJOR)
 	$(Q)ln -sf libordernet.so.$(SOMAJOR) $@
 
-# The compiler's own ld and objcopy, which for another CPU are not those of this one.
+# The compiler's own ld, objcopy and ar, which for another CPU are not those of this one.
 binutil    = $(shell $(CC) -print-prog-name=$(1))
 # One object in which only onet_ names are visible, as in the shared library.
 libordernet.a: $(LIB_OBJ)
 	$(call say,AR $@)
 	$(Q)$(call binutil,ld) -r $^ -o $(B)/ordernet.o
 	$(Q)$(call binutil,objcopy) --wildcard --keep-global-symbol='onet_*' $(B)/ordernet.o
-	$(Q)rm -f $@ && ar rcs $@ $(B)/ordernet.o
+	$(Q)rm -f $@ && $(call binutil,ar) rcs $@ $(B)/ordernet.o
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
 

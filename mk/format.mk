@@ -14,4 +14,10 @@ check-format:
 	elif ! $(CLANG_FORMAT) --dry-run --Werror $(FORMATTED); then \
 	    echo "\`make format\` puts the files above into form"; exit 1; fi
 
-.PHONY: format check-format
+# The files of GitHub: the workflow and the templates.
+CHECKS    += check-workflow
+check-workflow:
+	@if ! command -v yamllint >/dev/null; then echo "skipped: no yamllint here (Debian: yamllint), .github was not checked"; \
+	else yamllint --strict -d '{extends: default, rules: {line-length: {max: 120}}}' .github; fi
+
+.PHONY: format check-format check-workflow

@@ -46,8 +46,10 @@ fuzz-%:
 	@fuzz/all.sh $(FUZZ_SECONDS) $*
 
 LONG_CHECKS += fuzz-all
-fuzz-all: fuzz-bins
-	@fuzz/all.sh $(FUZZ_SECONDS) $(FUZZ_NAMES)
+fuzz-all:
+	@if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o $(B)/fuzzer 2>/dev/null; then \
+	    echo "skipped: no clang with libFuzzer here (Debian: clang, libclang-rt-14-dev), nothing was fuzzed"; \
+	else $(MAKE) --no-print-directory -s -j$$(nproc) fuzz-bins && fuzz/all.sh $(FUZZ_SECONDS) $(FUZZ_NAMES); fi
 
 # What the search found and reaches new code becomes part of the repository.
 fuzz-keep: fuzz-bins

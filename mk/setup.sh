@@ -70,7 +70,8 @@ python() {
     need "$python" python3
     for pair in ensurepip:python3-venv pip:python3-pip setuptools:python3-setuptools wheel:python3-wheel numpy:python3-numpy \
         pytest:python3-pytest pandas:python3-pandas sklearn:python3-sklearn joblib:python3-joblib matplotlib:python3-matplotlib \
-        tqdm:python3-tqdm nbconvert:python3-nbconvert ipykernel:python3-ipykernel torch:python3-torch; do
+        tqdm:python3-tqdm nbconvert:python3-nbconvert ipykernel:python3-ipykernel torch:python3-torch \
+        fitz:python3-fitz pdfminer:python3-pdfminer; do
         ! lacks "${pair%%:*}" || missing="$missing ${pair#*:}"
     done
 }
@@ -79,6 +80,7 @@ tests() {
     need curl curl
     need readelf binutils
     need localedef locales
+    need yamllint yamllint
     ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1 || missing="$missing libclang-rt-14-dev"
     need clang-format-14 clang-format-14
 }
@@ -88,6 +90,9 @@ debian() {
     need dh_python3 dh-python
     need lintian lintian
     need mmdebstrap mmdebstrap
+    need file file
+    need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    need qemu-aarch64 qemu-user
     need xz xz-utils
 }
 for part; do "$part"; done

@@ -27,6 +27,7 @@ check "version of ordernet.pc" test "$(pc Version)" = "$version"
 check "version of the man page" grep -q "OrderNet $version" "$prefix/share/man/man1/ordernet.1"
 check "version of the server's API" grep -q "^    \"version\": \"$version\"," docs/openapi.json
 check "version of CITATION.cff" grep -qx "version: $version" CITATION.cff
+check "version of debian/changelog" test "$(sed -n '1s/.*(\(.*\)-[^-]*).*/\1/p' debian/changelog)" = "$version"
 check "last version of the changelog" test "$(sed -n 's/^## \([0-9]\)/\1/p' CHANGELOG.md | head -1)" = "$version"
 cat >"$folder/user.c" <<'END'
 #include <ordernet.h>

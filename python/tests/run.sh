@@ -13,6 +13,6 @@ $MAKE --no-print-directory -s wheel >"$(dirname "$venv").log" 2>&1 || { cat "$(d
 # Debian's own packages stay visible: NumPy comes from there, since no index is asked.
 rm -rf "$venv"
 "$PYTHON" -m venv --system-site-packages "$venv" || exit 1
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index dist/*.whl || exit 1
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index dist/*_"$(uname -m)".whl || exit 1
 # In this folder, the source of the package is not what Python imports.
 cd python/tests && exec "../../$venv/bin/python" -m pytest -q -p no:cacheprovider "$@"

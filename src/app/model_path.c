@@ -38,7 +38,7 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
 }
 
 bool site_path(char *path, size_t size) {
-    static const char *const places[] = {"build/page", "../share/ordernet/page", NULL};
+    static const char *const places[] = {"page", "build/page", "../share/ordernet/page", NULL};
     if (!find_beside(path, size, places, "index.html")) return false;
     *strrchr(path, '/') = '\0';
     return true;

@@ -12,7 +12,7 @@
  * sentence that names the places searched and the option to give. */
 onet_status model_path(char *path, size_t size, const char *name, onet_error *err);
 
-/* Writes the path of the folder with the browser page's static files: build/page beside the program, or
+/* Writes the path of the folder with the browser page's static files: the page beside the program, or
  * share/ordernet/page of its installation. False where there is none. */
 bool site_path(char *path, size_t size);
 

@@ -203,7 +203,7 @@ static const option options[] = {
            .help = "Answer only requests with 'Authorization: Bearer TOKEN', the token being the first line "
                    "of this file. The page, /healthz and /openapi.json need none."),
     OPTION(STRING, "page", AT(site), .argument = "DIR",
-           .default_text = "build/page beside the program, or that of the installation",
+           .default_text = "the page beside the program, or that of the installation",
            .help = "Folder of static files that is served at /."),
 
     {.group = "Limits"},
