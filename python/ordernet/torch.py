@@ -4,9 +4,9 @@ versa.
     state, settings = ordernet.torch.load("mine.safetensors")
     ordernet.torch.save(net.state_dict(), "mine.safetensors", pool=settings["pool"])
 
-The program runs what the settings can say: blocks, widths, pool, features relative to the set. A twin with any other layer,
-nonlinearity or norm can be trained, but not saved for the program. One with relations between items is saved with
-``relations=settings["relations"]``.
+The program runs what the settings can say: blocks, widths, pool, features relative to the set, relations between items. A twin with
+any other layer, nonlinearity or norm can be trained, but not saved for the program. The vocabulary of a model of words is among the
+tensors; the training record and the names of columns are not.
 """
 
 import json
@@ -28,6 +28,7 @@ except ImportError as error:  # pragma: no cover
     raise MissingPackageError("ordernet.torch needs PyTorch (Debian: python3-torch)") from error
 
 SETTINGS = ("width", "relations", "encoder_blocks", "hidden", "encoder_out", "decoder_blocks", "decoder_out")
+TYPES = {"float32": "F32", "float16": "F16", "uint8": "U8"}  # of tensors, in a model file
 
 
 def load(path) -> Tuple[Dict[str, "torch.Tensor"], dict]:
@@ -43,22 +44,25 @@ def load(path) -> Tuple[Dict[str, "torch.Tensor"], dict]:
     return {name: torch.from_numpy(np.array(t)) for name, t in model.state_dict().items()}, settings
 
 
-def save(state, path, *, pool: str = "max", relative: bool = False, relations: int = 0) -> None:
+def save(state, path, *, pool: str, relative: bool = False, relations: int = 0) -> None:
     """Writes a model file that the program, the library and this package read.
 
-    state: the twin's state_dict(). Settings that its shapes do not tell are arguments. input.mean and input.scale, if they are
-    there, are what the items were standardised with.
+    state: the twin's state_dict(). Settings that its shapes do not tell are arguments; pool has no default, since a net that was
+    trained with the mean and runs with the maximum gives orders all the same, wrong ones. input.mean and input.scale, if they
+    are there, are what the items were standardised with.
     """
     arrays = {}
     for name, tensor in state.items():
         if not name.endswith("num_batches_tracked"):
             array = tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else np.asarray(tensor)
-            arrays[name] = np.ascontiguousarray(array, "<f4")
+            # Words are text, and their vectors may be half-precision numbers; all else is computed with as float32.
+            kept = name.startswith("words.") and array.dtype.name in TYPES
+            arrays[name] = np.ascontiguousarray(array, None if kept else "<f4")
     try:
         hidden, inputs = arrays["encoder.0.conv1.weight"].shape
         metadata = {
             "format": "ordernet",
-            "format_version": "4" if relations else "2" if relative else "1",
+            "format_version": "4" if relations else "2",
             "settings.width": (inputs - 2 * relations) // (4 if relative else 2),
             "settings.encoder_blocks": sum(n.startswith("encoder.") and n.endswith("conv1.weight") for n in arrays),
             "settings.hidden": hidden,
@@ -66,11 +70,10 @@ def save(state, path, *, pool: str = "max", relative: bool = False, relations: i
             "settings.decoder_blocks": sum(n.startswith("decoder.") and n.endswith("conv.weight") for n in arrays),
             "settings.decoder_out": len(arrays["decoder.0.conv.bias"]),
             "settings.pool": pool,
+            "settings.relative": int(relative),
         }
     except (KeyError, ValueError) as error:
         raise ModelError(f"this is not a state dict of reference/twin.py: {error}") from None
-    if relative or relations:
-        metadata["settings.relative"] = int(relative)
     if relations:
         metadata["settings.relations"] = relations
     width = metadata["settings.width"] + relations
@@ -78,7 +81,7 @@ def save(state, path, *, pool: str = "max", relative: bool = False, relations: i
     arrays.setdefault("input.scale", np.ones(width, "<f4"))
     header, at = {"__metadata__": {key: str(value) for key, value in metadata.items()}}, 0
     for name, array in arrays.items():
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        header[name] = {"dtype": TYPES[array.dtype.name], "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
         at += array.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
