@@ -78,10 +78,10 @@ deb-arm64: setup-debian
 	$(Q)timeout 3600 sh mk/deb-arm64.sh $(B)/deb-arm64 $(DIST) $(SUITE) dist/debian && ls dist/debian
 DEB_CPU      = $(shell dpkg --print-architecture)
 
-# One after the other, since the packages of the models are those of check-deb.
+# One after the other, since the last two take packages of the first.
 LONG_CHECKS += check-debs
 check-debs:
-	@$(MAKE) --no-print-directory -k check-deb check-deb-arm64
+	@$(MAKE) --no-print-directory -k check-deb check-deb-arm64 check-container
 check-deb: deb
 	@sh tests/debian.sh dist/debian $(SUITE)
 check-deb-arm64:
@@ -103,5 +103,8 @@ container:
 	@[ -n "$(CONTAINER)" ] || { echo "there is no podman, buildah or docker here (Debian: podman)"; exit 1; }
 	@ls dist/debian/ordernet_$(VERSION)-*_$(DEB_CPU).deb >/dev/null 2>&1 || $(MAKE) --no-print-directory deb
 	$(CONTAINER) build -t ordernet $(BASE:%=--build-arg BASE=%) -f Containerfile .
+check-container:
+	@ls dist/debian/ordernet_$(VERSION)-*_$(DEB_CPU).deb >/dev/null 2>&1 || $(MAKE) --no-print-directory deb
+	@sh tests/container.sh $(SUITE)
 
-.PHONY: dist dist-source dist-static dist-aarch64 check-dist deb deb-arm64 check-deb check-deb-arm64 check-debs container
+.PHONY: dist dist-source dist-static dist-aarch64 check-dist deb deb-arm64 check-deb check-deb-arm64 check-debs check-container container
