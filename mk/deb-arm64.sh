@@ -11,7 +11,7 @@ apt-get build-dep -qq -y --no-install-recommends -a arm64 -P cross --arch-only .
 dpkg-buildpackage -a arm64 -B -us -uc -j\$(nproc) >/build/log 2>&1 || { tail -30 /build/log; exit 1; }
 cd /build
 rm -f *dbgsym*
-apt-get install -qq -y --no-install-recommends ./ordernet_*_arm64.deb ./libordernet1_*_arm64.deb ./libordernet-dev_*_arm64.deb ./ordernet-models_*_all.deb \
+apt-get install -y --no-install-recommends ./ordernet_*_arm64.deb ./libordernet1_*_arm64.deb ./libordernet-dev_*_arm64.deb ./ordernet-models_*_all.deb \
     >/build/log 2>&1 || { tail -30 /build/log; exit 1; }
 file -L /usr/bin/ordernet 2>/dev/null || true
 qemu-aarch64 /usr/bin/ordernet unscramble London was born in he . | grep 'He was born in London.'

@@ -13,13 +13,15 @@ $(PYTHON_LIB): $(LIB_OBJ)
 	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libordernet.so -Wl,--exclude-libs,ALL -Wl,--strip-debug $^ $(LDFLAGS) $(STATIC_LIBS) -o $@
 
 # setuptools takes what is left from another build in build/lib into the wheel.
-wheel: $(PYTHON_LIB)
-	@rm -rf build/lib build/bdist.* dist/*_$(CPU).whl dist/*.tar.gz && mkdir -p dist
+wheel: $(PYTHON_LIB) sdist
+	@rm -rf build/lib build/bdist.* dist/*_$(CPU).whl
 	$(call say,WHEEL dist)
 	$(Q)$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist
+sdist:
+	@rm -f dist/*.tar.gz && mkdir -p dist $(B)/python
 	$(Q)$(PYTHON) -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >$(B)/python/sdist.log 2>&1 || \
 	    { cat $(B)/python/sdist.log; exit 1; }
-	@ls dist
 
 wheel-aarch64: setup-debian $(ARM64)/usr/lib
 	$(Q)$(CROSS) -s -j$$(nproc) build/aarch64/python/libordernet.so
@@ -56,4 +58,4 @@ clean: clean-python
 clean-python:
 	rm -rf dist python/ordernet.egg-info
 
-.PHONY: wheel wheel-aarch64 check-wheel-aarch64 bench-python check-python check-sdist check-package clean-python
+.PHONY: wheel sdist wheel-aarch64 check-wheel-aarch64 bench-python check-python check-sdist check-package clean-python

@@ -24,13 +24,13 @@ check "not root" test "$(inside id -u)" = 65534
 check "the packages are not in it" inside test ! -e /packages/ordernet-models*
 entry=$(buildah $store inspect --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}' "$container")
 check "the server is its entry point" test "$entry" = "ordernet serve --host 0.0.0.0 --port 8080 "
-inside $entry --port 8129 2>"$folder/serve.log" &
+inside $entry --port 8129 >"$folder/serve.log" 2>&1 &
 server=$!
 for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     curl -sf http://localhost:8129/healthz >/dev/null && break
     sleep 1
 done
-check "the page" sh -c 'curl -sf http://localhost:8129/ | grep -q OrderNet'
+check "the page" sh -c "curl -sf http://localhost:8129/ | grep -q OrderNet || { cat '$folder/serve.log'; false; }"
 check "a sentence" sh -c "curl -sf -H 'Content-Type: application/json' -d '{\"words\": [\"to\", \"be\", \"or\"]}' http://localhost:8129/v1/unscramble"
 kill "$server"
 wait "$server" 2>/dev/null

@@ -7,7 +7,7 @@ if ! why=$(sh mk/setup.sh "$(dirname "$folder")" python); then
     exit 0
 fi
 rm -rf "$folder" && mkdir -p "$folder" || exit 1
-$MAKE --no-print-directory -s wheel >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+$MAKE --no-print-directory -s sdist >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 tar xzf dist/ordernet-*.tar.gz -C "$scratch" && cd "$scratch"/ordernet-* || exit 1

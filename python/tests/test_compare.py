@@ -130,8 +130,11 @@ def test_compare_keeps_equal_sets_together():
 
 def test_boosted_trees():
     pytest.importorskip("sklearn", reason="scikit-learn is not installed: boosted trees were not compared")
+    from threadpoolctl import threadpool_limits  # scikit-learn needs it
+
     train, test = make_sets(120, 1, sizes=(3, 4)), make_sets(60, 2, sizes=(3, 4))
-    with warnings.catch_warnings():
+    # Several threads wait for each other in every small step; beside other tests that is most of the time.
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         found = ordernet.compare(*train, test=test, model=ordernet.OrderNet(**SMALL), trees="sklearn")
     trees = [row for row in found["rows"] if row["name"].startswith("boosted trees")]
