@@ -31,7 +31,7 @@ for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     sleep 1
 done
 check "the page" sh -c "curl -sf http://localhost:8129/ | grep -q OrderNet || { cat '$folder/serve.log'; false; }"
-check "a sentence" sh -c "curl -sf -H 'Content-Type: application/json' -d '{\"words\": [\"to\", \"be\", \"or\"]}' http://localhost:8129/v1/unscramble"
+check "a sentence" sh -c "curl -sf -o /dev/null -H 'Content-Type: application/json' -d '{\"words\": [\"to\", \"be\", \"or\"]}' http://localhost:8129/v1/unscramble"
 kill "$server"
 wait "$server" 2>/dev/null
 buildah $store rm -a >/dev/null && buildah $store rmi -a -f >/dev/null 2>&1

@@ -19,8 +19,8 @@ def command(*arguments, stdin=None):
 
 
 class Server:
-    def __init__(self, *options):
-        self.process = subprocess.Popen([PROGRAM, "serve", "--port", "0", *options], stdout=subprocess.PIPE,
+    def __init__(self, *options, before=()):
+        self.process = subprocess.Popen([*before, PROGRAM, "serve", "--port", "0", *options], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, cwd=ROOT)
         line = self.process.stdout.readline()
         found = re.search(r":(\d+)/$", line.strip())

@@ -47,8 +47,8 @@ def as_request(said):
 
 
 @contextlib.contextmanager
-def serving(*options):
-    server = Server(*options)
+def serving(*options, **how):
+    server = Server(*options, **how)
     try:
         yield server
     finally:
@@ -606,6 +606,18 @@ class Limits(unittest.TestCase):
                 time.sleep(0.05)
             else:
                 self.fail("no room after all connections were closed")
+
+    def test_few_files(self):
+        """Where few files may be open, as in a container, fewer connections are allowed than by default."""
+        few = ("sh", "-c", 'ulimit -n 80 && exec "$@"', "few")
+        with serving("--model", f"sort={SORT}", before=few) as server:
+            self.assertEqual(server.ask("GET", "/healthz")[0], 200)
+            held = [server.socket() for _ in range(8)]  # (80 - 64) / 2
+            for s in held:
+                s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertIn(b"200 OK", held[0].recv(1000))
+            for s in held:
+                s.close()
 
     def test_slow(self):
         """Clients that trickle headers, a body or nothing are cut off; others are served meanwhile."""

@@ -30,7 +30,6 @@ static void defaults(void *values) {
     v->server = (server_options){.host = "127.0.0.1",
                                  .port = 8080,
                                  .limits = {.sets = 1024, .items = 1000, .beam = 200, .seconds = 10},
-                                 .connections = 1000,
                                  .queue = 1000,
                                  .timeout = 30,
                                  .batch = {.device = "cpu"}};
@@ -222,6 +221,7 @@ static const option options[] = {
     OPTION(DOUBLE, "max-seconds", AT(server.limits.seconds), .argument = "S", RANGE(0.001, 86400),
            .help = "Time limit of a request for tours, shared by its sets."),
     OPTION(INT, "connections", AT(server.connections), .argument = "N", RANGE(2, 100000),
+           .default_text = "1000, or as many as the process may open files for",
            .help = "Open connections; more wait until one is closed."),
     OPTION(INT, "queue", AT(server.queue), .argument = "N", RANGE(1, 1 << 20),
            .help = "Requests that may wait for the engine; more get 503."),

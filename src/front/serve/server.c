@@ -11,14 +11,22 @@
 #include "front/serve/exchange.h"
 #include "front/serve/headers.h"
 
-enum { IO_THREADS = 2, REPLY_HEADER = 4096 };
+enum { IO_THREADS = 2, REPLY_HEADER = 4096, CONNECTIONS = 1000 };
 
 /* Each connection may have a file of the page open beside its own descriptor; the rest is for models,
- * standard streams and libmicrohttpd. */
-static onet_status allow_descriptors(const server *s, onet_error *err) {
+ * standard streams and libmicrohttpd. Where the user chose no number, as many connections as the process may
+ * have descriptors for: containers often have 1024. */
+static onet_status allow_descriptors(server *s, onet_error *err) {
+    enum { REST = 64 };
     struct rlimit limit;
-    rlim_t need = 2 * (rlim_t)s->o.connections + 64;
+    bool any = !s->o.connections;
+    if (any) s->o.connections = CONNECTIONS;
+    rlim_t need = 2 * (rlim_t)s->o.connections + REST;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need) return ONET_OK;
+    if (any && need > limit.rlim_max && limit.rlim_max >= REST + 4) {
+        s->o.connections = (int)((limit.rlim_max - REST) / 2);
+        need = limit.rlim_max;
+    }
     limit.rlim_cur = need;
     if (need <= limit.rlim_max && !setrlimit(RLIMIT_NOFILE, &limit)) return ONET_OK;
     return fail(err, ONET_USAGE,

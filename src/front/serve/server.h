@@ -16,9 +16,9 @@ typedef struct server_options {
     const char *site;  /* folder of static files; NULL: a small index */
     request_limits limits;
     size_t body, header; /* bytes */
-    int connections;
-    int queue;      /* requests that wait or are worked on; more get 503 */
-    double timeout; /* seconds to send a request, and to take its answer */
+    int connections;     /* 0: as many as the process may open files for, at most 1000 */
+    int queue;           /* requests that wait or are worked on; more get 503 */
+    double timeout;      /* seconds to send a request, and to take its answer */
     batcher_options batch;
 } server_options;
 
