@@ -59,6 +59,7 @@ page() {
     # Node's own packages bring npm with them, and Debian's npm does not go with those.
     command -v node >/dev/null || need npm npm
     need /usr/bin/chromium chromium fonts-dejavu-core
+    need /usr/bin/firefox-esr firefox-esr
     need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     need qemu-aarch64 qemu-user
 }

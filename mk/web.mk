@@ -1,6 +1,6 @@
 # make page: builds build/page, a folder of static files with the library as WebAssembly (docs/browser.md).
-# Needs clang and lld with wasi-libc; `make setup-page` installs them on Debian, and Node and chromium for the
-# tests.
+# Needs clang and lld with wasi-libc; `make setup-page` installs them on Debian, and Node, Chromium and Firefox
+# for the tests.
 WASM_CC     ?= clang
 WASM_B      := $(B)/wasm
 PAGE        := $(B)/page
@@ -106,16 +106,17 @@ check-wasm:
 	else $(MAKE) --no-print-directory -s -j$$(nproc) $(WASM_TESTS:%=$(WASM_B)/tests/%.wasm) && \
 	    for t in $(WASM_TESTS); do node --no-warnings tests/portable/wasi.mjs $(WASM_B)/tests/$$t.wasm || exit 1; done; fi
 
-# The page itself, in a browser.
+# The page itself, in each browser that is here.
+BROWSERS    := $(if $(wildcard $(or $(CHROMIUM),/usr/bin/chromium)),chromium) $(if $(wildcard $(or $(FIREFOX),/usr/bin/firefox-esr)),firefox)
 check-page:
 	@if [ -z "$(WASM_HERE)" ]; then \
 	    echo "skipped: no clang for WebAssembly here (make setup-page), the page was not built"; \
 	elif ! command -v node >/dev/null || [ ! -d tests/web/node_modules/playwright-core ]; then \
 	    echo "skipped: no Node with playwright-core here (make setup-page), the page was not tested"; \
-	elif [ ! -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then \
-	    echo "skipped: no Chromium here (make setup-page), the page was not tested"; \
+	elif [ -z "$(strip $(BROWSERS))" ]; then \
+	    echo "skipped: no Chromium and no Firefox here (make setup-page), the page was not tested"; \
 	else $(MAKE) --no-print-directory -s -j$$(nproc) page $(PROGRAM) && \
-	    node tests/web/test.mjs $(PAGE) ./$(PROGRAM); fi
+	    for b in $(BROWSERS); do echo "$$b:" && BROWSER=$$b node tests/web/test.mjs $(PAGE) ./$(PROGRAM) || exit 1; done; fi
 
 # One data set through every format, type and front (tests/truth). The Python package runs from the source, with the library beside it.
 TRUTH := $(B)/truth

@@ -445,6 +445,7 @@ const tests = {
     });
     for (let turn = 0; turn < 8; turn++) {
       await fillNumber(page, "#own-epochs", String(1 + turn % 3));
+      await page.evaluate(() => { document.querySelector("#own-progress").textContent = ""; }); // of the training before
       await page.click("#own-train");
       await page.waitForFunction(() => /^Done/.test(document.querySelector("#own-progress").textContent));
       await page.fill("#own-new", "3 1 2");
