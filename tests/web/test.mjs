@@ -30,7 +30,7 @@ const browser = inFirefox
 async function open(view, { at = site, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(60000);
   const wrong = [];
   page.on("console", (message) => { if (message.type() === "error") wrong.push(message.text()); });
   page.on("pageerror", (error) => wrong.push(error.message));
@@ -244,13 +244,13 @@ const tests = {
     await drop(page, "#view-own", "outward.csv", `set,rank,value\n${rows.join("\n")}\n`);
     await page.waitForSelector("#own-tune:enabled");
     await page.click("#own-tune");
-    await page.waitForFunction(() => /^([3-9]|\d\d) trials, .* the best so far has/.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    await page.waitForFunction(() => /^([3-9]|\d\d) trials, .* the best so far has/.test(document.querySelector("#own-progress").textContent), null, { timeout: 240000 });
     assert.match(await text(page, "#own-progress"), /, \d+ s left: /);
     const tried = await page.$$eval("#own-tried tr", (rows) => rows.slice(1).map((row) => row.textContent));
     assert.ok(tried.length >= 2 && tried.every((row) => /^[\d.]+%-?[\d.]+(whole|short)[\d.]+ s./.test(row)), tried.join("; "));
     assert.ok(await page.isDisabled("#own-train"));
     await page.click("#own-stop");
-    await page.waitForFunction(() => /^Done: .* Settings: /.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    await page.waitForFunction(() => /^Done: .* Settings: /.test(document.querySelector("#own-progress").textContent), null, { timeout: 240000 });
     await page.waitForSelector("#own-report table");
     assert.ok(await page.isEnabled("#own-save"));
     assert.deepEqual(wrong, []);
@@ -268,9 +268,9 @@ const tests = {
     await drop(page, "#view-own", "sum.csv", `set,rank,a,b,c\n${rows.join("\n")}\n`);
     await page.waitForSelector("#own-tune:enabled");
     await page.click("#own-tune");
-    await page.waitForFunction(() => /ranker/.test(document.querySelector("#own-tried tr:nth-child(2)")?.textContent), null, { timeout: 120000 });
+    await page.waitForFunction(() => /ranker/.test(document.querySelector("#own-tried tr:nth-child(2)")?.textContent), null, { timeout: 240000 });
     await page.click("#own-stop");
-    await page.waitForFunction(() => /^Done: the linear ranker is the model/.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    await page.waitForFunction(() => /^Done: the linear ranker is the model/.test(document.querySelector("#own-progress").textContent), null, { timeout: 240000 });
     await page.waitForFunction(() => /Guessing/.test(document.querySelector("#own-report").textContent));
     const report = await text(page, "#own-report");
     assert.match(report, /This model, a linear ranker(9\d|100)/);
@@ -733,7 +733,7 @@ const tests = {
   },
 };
 
-const LIMIT = 480; // seconds for all tests, which take about a minute
+const LIMIT = 900; // seconds for all tests, which take about a minute
 setTimeout(() => {
   console.log(`FAILED: the tests have not ended within ${LIMIT} s`);
   process.exit(1);
