@@ -39,7 +39,7 @@ try() { # CPU RUN...: the program of that archive, run by RUN
         check "$cpu: licences/$notice" test -s "licences/$notice"
     done
     # Port 0: the server says which one it took.
-    "$@" ./ordernet serve --port 0 2>serve.log &
+    "$@" ./ordernet serve --port 0 >serve.log 2>&1 &
     server=$!
     for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         url=$(grep -o 'http://[0-9.:]*' serve.log | head -1)
