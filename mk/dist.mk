@@ -40,15 +40,15 @@ $(ARM64)/usr/lib:
 	$(call say,MMDEBSTRAP $(@D:/usr=))
 	$(Q)mmdebstrap --quiet --variant=extract --architectures=arm64 --include=libc6-dev,libjansson-dev,zlib1g-dev,liblzma-dev,libutf8proc-dev,libcairo2-dev,libjpeg62-turbo-dev,libmicrohttpd-dev,libxml2-dev,python3-numpy \
 	    $(SUITE) $(@D:/usr=)
-dist-aarch64: setup-debian $(ARM64)/usr/lib $(if $(WASM_HERE),page)
+dist-aarch64: setup-debian $(ARM64)/usr/lib
+	$(BUILD_PAGE)
 	$(Q)$(CROSS) -j$$(nproc) dist-static
 
-# The page is built before, by this CPU's program; its word model is the shipped one, under a second name.
+# The page is built by this CPU's program; its word model is the shipped one, under a second name.
 DIST_PAGE   ?= $(PAGE)
-ifeq ($(SYSROOT),)
-dist-static: $(if $(WASM_HERE),page)
-endif
+BUILD_PAGE   = $(if $(WASM_HERE),$(Q)$(MAKE) --no-print-directory -s page)
 dist-static: $(B)/static/ordernet
+	$(if $(SYSROOT),,$(BUILD_PAGE))
 	@mkdir -p dist && rm -rf $(B)/$(DIST) && mkdir -p $(B)/$(DIST)/models $(B)/$(DIST)/licences
 	$(Q)cp $< LICENSE README.md $(B)/$(DIST) && cp models/*.safetensors models/*.md $(B)/$(DIST)/models
 	$(Q)cp debian/copyright $(B)/$(DIST)/licences/ordernet.txt
