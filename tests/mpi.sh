@@ -148,8 +148,8 @@ if library openmpi; then
     check "alone, batches of 2" train alone 1 tiny --max-steps 30 --batch 2
     check "3 ranks, batches of 2: a rank may have no set" train openmpi 3 tiny3 --max-steps 30 --batch 2
     check "3 ranks, batches of 2: the model of one process" close tiny tiny3
-    check "alone, items left out, with noise" train alone 1 drop --epochs 4 --batch 32 --drop 0.5 --jitter 0.05
-    check "3 ranks, items left out, with noise" train openmpi 3 drop3 --epochs 4 --batch 32 --drop 0.5 --jitter 0.05
+    check "alone, items left out, with noise" train alone 1 drop --epochs 4 --batch 32 --drop 0.5 --jitter 0.05 --weight-decay 0.1
+    check "3 ranks, items left out, with noise" train openmpi 3 drop3 --epochs 4 --batch 32 --drop 0.5 --jitter 0.05 --weight-decay 0.1
     check "3 ranks, items left out: the model of one process" close drop drop3
     check "2 ranks, fine-tuning" train openmpi 2 from2 --epochs 1 --batch 32 --from one.safetensors
     # shellcheck disable=SC2086 # the options are meant to be split
