@@ -32,15 +32,22 @@ typedef struct pairs_file {
 
 /* ---- Items by their names ---------------------------------------------------------------------------- */
 
-onet_status csv_pairs_note(csv_table *t, long line, const char *name, size_t length, onet_error *err) {
-    size_t set = t->set_of[t->rows], number;
+/* The number of an item's name among those of all sets; a new one is added. */
+static onet_status add_name(csv_table *t, size_t set, const char *name, size_t length, size_t *number,
+                            onet_error *err) {
     char *key = malloc(sizeof set + length + 1);
     if (!key) return fail_memory(err, "the names of the items");
     memcpy(key, &set, sizeof set);
     memcpy(key + sizeof set, name, length);
-    bool added = names_add(&t->item_names, key, sizeof set + length, &number);
+    bool added = names_add(&t->item_names, key, sizeof set + length, number);
     free(key);
-    if (!added) return fail_memory(err, "the names of the items");
+    return added ? ONET_OK : fail_memory(err, "the names of the items");
+}
+
+onet_status csv_pairs_note(csv_table *t, long line, const char *name, size_t length, onet_error *err) {
+    size_t number;
+    onet_status status = add_name(t, t->set_of[t->rows], name, length, &number, err);
+    if (status) return status;
     if (number == t->rows) return ONET_OK;
     return fail_field(
         err, ONET_BAD, "onet_read_options.name_column",
@@ -180,13 +187,8 @@ static onet_status find_item(pairs_file *p, long column, size_t set, size_t *ite
             p->name, p->rows.line, which, length > 40 ? 40 : (int)length, text, n - 1);
     }
     size_t known = t->item_names.count, row;
-    char *key = malloc(sizeof set + length + 1);
-    if (!key) return fail_memory(err, "the names of the items");
-    memcpy(key, &set, sizeof set);
-    memcpy(key + sizeof set, text, length);
-    bool added = names_add(&t->item_names, key, sizeof set + length, &row);
-    free(key);
-    if (!added) return fail_memory(err, "the names of the items");
+    status = add_name(t, set, text, length, &row, err);
+    if (status) return status;
     if (row < known) {
         *item = p->place[row];
         return ONET_OK;
