@@ -368,12 +368,12 @@ static void a_stop_may_keep_several_models(void **state) {
     o.keep_stopped = 1;
     o.half = 1;
     o.checkpoint_seconds = 1e-9;
-    for (o.threads = 1; o.threads <= 2;
-         o.threads++) { /* with two the first model may have been stopped too */
+    /* With two threads the first model may have been stopped too, or the third have begun. */
+    for (o.threads = 1; o.threads <= 2; o.threads++) {
         assert_int_equal(onet_train(&got, sets, NULL, &o, &err), ONET_INTERRUPTED);
         assert_non_null(got);
         assert_non_null(onet_model_record(got, "merged.2.sha256"));
-        assert_null(onet_model_record(got, "merged.3.sha256"));
+        if (o.threads == 1) assert_null(onet_model_record(got, "merged.3.sha256"));
         assert_true(onet_model_half(got));
         onet_model_free(got);
     }
