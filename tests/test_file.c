@@ -95,6 +95,28 @@ static void test_half(void **state) {
         assert_int_equal(half_from_float(x), expected);
         assert_int_equal(half_from_float(-x), expected | 0x8000);
     }
+    /* Arrays: the same, in place as a file is read, and for every number of numbers. */
+    static float wide[65536];
+    static uint16_t halves[65536], again[65536];
+    for (uint32_t h = 0; h < 65536; h++) halves[h] = (uint16_t)(h * 40503); /* every one, in another order */
+    for (size_t count = 65536; count; count = count > 20 ? 20 : count - 1) {
+        memcpy((char *)wide + 2 * count, halves, 2 * count);
+        half_to_floats(wide, (char *)wide + 2 * count, count);
+        half_from_floats(again, wide, count);
+        for (size_t i = 0; i < count; i++) {
+            float x = half_to_float(halves[i]);
+            assert_true(isnan(x) ? isnan(wide[i]) : !memcmp(&x, &wide[i], sizeof x));
+            assert_true(isnan(x) ? (again[i] & 0x7fff) > 0x7c00 : again[i] == halves[i]);
+        }
+    }
+    for (int i = 0; i < 65536; i++) {
+        uint32_t bits = (uint32_t)rng_u64(&r);
+        memcpy(&wide[i], &bits, sizeof bits);
+        if (isnan(wide[i])) wide[i] = 65520.0f;
+        if (i & 1) wide[i] = (float)ldexp(rng_uniform(&r), -25 + i % 42);
+    }
+    half_from_floats(again, wide, 65536);
+    for (int i = 0; i < 65536; i++) assert_int_equal(again[i], half_from_float(wide[i]));
 }
 
 /* ---- Input -------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define HALF_MAX 65504.0f
@@ -12,5 +13,10 @@ uint16_t half_from_float(float x);
 /* Exact. */
 float half_to_float(uint16_t h);
 float bfloat_to_float(uint16_t b);
+
+/* The same for arrays; but for the bits of a NaN, what the functions above give. `from` may be at any
+ * address, and may be the second half of the room of `to`. */
+void half_to_floats(float *to, const void *from, size_t count);
+void half_from_floats(uint16_t *to, const float *from, size_t count);
 
 #endif

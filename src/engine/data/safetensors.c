@@ -191,10 +191,14 @@ onet_status safetensors_load_floats(const safetensors *file, const st_tensor *t,
     size_t count = t->bytes / 2;
     const char *from = (char *)into + t->bytes;
     onet_status status = safetensors_load(file, t, (char *)into + t->bytes, err);
-    for (size_t i = 0; i < count && !status; i++) {
-        uint16_t number;
-        memcpy(&number, from + 2 * i, sizeof number);
-        into[i] = t->type == ST_F16 ? half_to_float(number) : bfloat_to_float(number);
-    }
-    return status;
+    if (status) return status;
+    if (t->type == ST_F16)
+        half_to_floats(into, from, count);
+    else
+        for (size_t i = 0; i < count; i++) {
+            uint16_t number;
+            memcpy(&number, from + 2 * i, sizeof number);
+            into[i] = bfloat_to_float(number);
+        }
+    return ONET_OK;
 }

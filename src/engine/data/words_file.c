@@ -120,8 +120,7 @@ onet_status words_tensors_make(words_tensors *w, const onet_words *words, bool h
         to = mempcpy(to, words->text + words->at[i], words->at[i + 1] - words->at[i]);
         *to++ = '\n';
     }
-    if (half)
-        for (size_t i = 0; i < count * width; i++) w->half[i] = half_from_float(words->vectors[i]);
+    if (half) half_from_floats(w->half, words->vectors, count * width);
     w->tensor[0] = (st_tensor){.name = "words.vectors",
                                .type = half ? ST_F16 : ST_F32,
                                .dims = 2,

@@ -46,7 +46,7 @@ static void sum_words(sha256 *sum, const onet_words *words) {
     while (half && left) {
         uint16_t some[4096];
         size_t n = left < 4096 ? left : 4096;
-        for (size_t i = 0; i < n; i++) some[i] = half_from_float(from[i]);
+        half_from_floats(some, from, n);
         sha256_add(sum, some, n * sizeof *some);
         from += n;
         left -= n;
@@ -171,7 +171,7 @@ static onet_status halves_make(uint16_t **halves, const onet_model *m, onet_erro
     *halves = NULL;
     if (!m->half) return ONET_OK;
     if (!(*halves = array_new(m->sh.total, sizeof **halves))) return fail_memory(err, "saving a model");
-    for (size_t i = 0; i < m->sh.total; i++) (*halves)[i] = half_from_float(m->theta[i]);
+    half_from_floats(*halves, m->theta, m->sh.total);
     return ONET_OK;
 }
 
