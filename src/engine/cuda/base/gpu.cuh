@@ -50,6 +50,7 @@ enum {
     SPLITS = 16,      /* the most parts of a weight gradient, */
     CONV_SPLITS = 64, /* and of a gradient of weights between cells */
     SIDES = 3,        /* streams beside the main one */
+    DEEP = 8,         /* the most blocks of encoder and of decoder in the narrow family */
     /* Bytes of shared memory, at most, in arrays of fixed size: */
     LAYERS_STATIC = 16384,
     NARROW_STATIC = 1024
@@ -116,9 +117,11 @@ struct slot { /* pinned memory for what one step sends */
     unsigned char *tables; /* of a batch of several sizes */
 };
 
-struct narrow_memory { /* of the narrow family (narrow.cuh) */
-    int blocks;        /* the most thread blocks: one per multiprocessor */
-    float *w1[MAX_BLOCKS], *w1_back[MAX_BLOCKS], *bias1[MAX_BLOCKS], *rows_t, *rows_b;
+struct narrow_memory {               /* of the narrow family (narrow.cuh) */
+    int blocks;                      /* the most thread blocks: one per multiprocessor */
+    float *w1[DEEP], *w1_back[DEEP]; /* packed: [in, 2H], [2H, in] */
+    float *bias1[DEEP];              /* [2H], zeros in its second half */
+    float *rows_t, *rows_b;          /* packed: [D, Q], [Q, D] */
     exchange_args exchange;
     float *bias_part;               /* [blocks, N*C] */
     float *conv_total, *pool_total; /* [pairs, 3, C, C] */

@@ -41,9 +41,9 @@ __device__ inline void narrow::load_steps(int m, bool back) {
 __device__ inline void narrow::decoder_rows() {
     const int n = p.n;
     bool first = blockIdx.x == 0;
-    if (load) load_set(p.enc[p.M - 1].in);
+    if (load) load_set(p.enc_at[p.M - 1].in);
     pooled_features(p.M - 1);
-    product(at(p.l.x), p.lx, p.rows_t, (p.D + 15) / 16, p.Q / 8, n + 1, at(p.l.product), p.l.product_room,
+    product(at(p.l.x), p.lx, p.own.rows_t, (p.D + 15) / 16, p.Q / 8, n + 1, at(p.l.product), p.l.product_room,
             [&](int row, int c, float4 v) {
                 if (row < n)
                     store4(p.step.q + (row0() + row) * p.Q + c, v);
@@ -166,7 +166,7 @@ template <bool BACK> __device__ inline void narrow::cells(int m) {
         if (!BACK && !lag)
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                v[j] = c + j < p.conv_out ? __ldg(p.weights.theta + p.dec_bias[m] + c + j) : 0.0f;
+                v[j] = c + j < p.conv_out ? __ldg(p.weights.theta + p.dec_at[m].bias + c + j) : 0.0f;
         if (from >= 0 && from < n)
 #pragma unroll 1
             for (int other = first; other < last; other++) {
@@ -228,7 +228,7 @@ __device__ inline void narrow::conv(int m) {
         w[other * 2 * SQUARE + k] *= dec(other).g[k / WIDE % WIDE];
     }
     double sum = 0, square = 0;
-    float sign = c < p.conv_out && p.weights.theta[p.dec_at[m].gamma + c] < 0 ? -1.0f : 1.0f;
+    float sign = c < p.conv_out && p.weights.theta[p.dec_at[m].norm.gamma + c] < 0 ? -1.0f : 1.0f;
     if (load) {
         for (int other = 0; other < m; other++) {
             load_plane(other, false);
@@ -275,7 +275,7 @@ __device__ inline void narrow::conv(int m) {
     sum_few(sum, square);
     norms outside = {p.weights.dec.mean + m * WIDE, p.weights.dec.inv + m * WIDE, p.weights.dec.g + m * WIDE,
                      p.weights.dec.e + m * WIDE};
-    make_norm(dec(m), outside, p.dec_at[m], p.conv_out, WIDE);
+    make_norm(dec(m), outside, p.dec_at[m].norm, p.conv_out, WIDE);
 #pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) pools[i] = dec(m).g[c] * pools[i] + dec(m).e[c];
     __syncthreads();
@@ -476,7 +476,7 @@ __device__ inline void narrow::conv_back(int m) {
     const double *total = doubles(p.l.total);
     norms norm = dec(m);
     if (tid < p.conv_out)
-        make_slopes(norm, p.dec_at[m], tid, total[tid],
+        make_slopes(norm, p.dec_at[m].norm, tid, total[tid],
                     (total[WIDE + tid] - total[tid] * (double)norm.mean[tid]) * (double)norm.inv[tid],
                     slope0(m), slope1(m), p.weights.dec_k0 + m * WIDE, p.weights.dec_k1 + m * WIDE);
     else if (tid < WIDE)
@@ -527,7 +527,7 @@ __device__ inline void narrow::conv_back(int m) {
         for (int z = 0; z < slices; z++) add += red[z * m * SQUARE + i];
         conv_part[i] = dec(other).g[k] * add + dec(other).e[k] * at(p.l.cst)[back * WIDE + o];
     }
-    if (tid < WIDE) p.bias_part[(size_t)blockIdx.x * p.N * WIDE + m * WIDE + tid] = at(p.l.cst)[tid];
+    if (tid < WIDE) p.own.bias_part[(size_t)blockIdx.x * p.N * WIDE + m * WIDE + tid] = at(p.l.cst)[tid];
     __syncthreads();
 }
 
@@ -584,10 +584,10 @@ __device__ inline void narrow::rows_back() {
     __syncthreads();
     const float *head = p.weights.theta + p.head, *item_d = at(p.l.small);
     float *dx = at(p.l.dx);
-    product(dq, ldq, p.rows_b, p.Q / 16, p.D8 / 8, n + 1, at(p.l.planes), p.l.extra - p.l.planes,
+    product(dq, ldq, p.own.rows_b, p.Q / 16, p.D8 / 8, n + 1, at(p.l.planes), p.l.extra - p.l.planes,
             [&](int row, int c, float4 v) {
                 if (row == n) {
-                    store4(p.start_d + (size_t)blockIdx.x * p.ldx + c, v);
+                    store4(p.own.start_d + (size_t)blockIdx.x * p.ldx + c, v);
                     return;
                 }
                 float out[4] = {v.x, v.y, v.z, v.w};

@@ -55,7 +55,7 @@ __device__ inline void narrow::load_set(int columns) {
 
 /* The features that block k adds: its pool, normed. */
 __device__ inline void narrow::pooled_features(int k) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int n = p.n, tid = threadIdx.x;
     const float *best = at(p.l.added);
     norms norm = norm2(k);
@@ -65,24 +65,24 @@ __device__ inline void narrow::pooled_features(int k) {
         if (o >= p.out) continue;
         size_t row = row0() + item;
         float y = pooled(norm.g[o], norm.e[o], p.over_items, n)(load ? e.best[row * WIDE + o] : best[i]);
-        at(p.l.x)[item * p.lx + e.in + o] = y;
-        p.step.x[row * p.ldx + e.in + o] = y;
+        at(p.l.x)[item * p.lx + p.enc_at[k].in + o] = y;
+        p.step.x[row * p.ldx + p.enc_at[k].in + o] = y;
     }
     __syncthreads();
 }
 
 /* a and c, and the sums of h = relu(a_i + c_j) for norm1. */
 __device__ inline void narrow::encoder_rows(int k) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     int group = tid / p.by_h, h = tid - group * H, groups = NT / p.by_h;
     float *ac = at(p.l.ac);
     double sum = 0, square = 0;
-    if (load) load_set(k ? p.enc[k - 1].in : e.in);
+    if (load) load_set(k ? p.enc_at[k - 1].in : p.enc_at[k].in);
     if (k) pooled_features(k - 1);
-    product(at(p.l.x), p.lx, e.w1, (e.in + 15) / 16, H / 4, n, at(p.l.product), p.l.product_room,
-            [&](int row, int c, float4 v) {
-                float4 add = __ldg((const float4 *)(e.bias1 + c));
+    product(at(p.l.x), p.lx, p.own.w1[k], (p.enc_at[k].in + 15) / 16, H / 4, n, at(p.l.product),
+            p.l.product_room, [&](int row, int c, float4 v) {
+                float4 add = __ldg((const float4 *)(p.own.bias1[k] + c));
                 v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
                 store4(ac + row * lda + c, v);
                 store4(e.ac + (row0() + row) * 2 * H + c, v);
@@ -123,16 +123,15 @@ __device__ inline void narrow::encoder_rows(int k) {
     __syncthreads();
     send_many(2 * H);
     receive_sent(2 * H);
-    make_norm(norm1(k), e.norm1, e.at1, p.hidden, H);
+    make_norm(norm1(k), e.norm1, p.enc_at[k].norm1, p.hidden, H);
 }
 
 /* w [H][16], bias [16]: W2 and b2 with norm1 folded in, one output per warp. */
 __device__ inline void narrow::fold_weights(int k) {
-    const narrow_encoder &e = p.enc[k];
     const int H = p.H, lane = threadIdx.x & 31, o = threadIdx.x >> 5;
     static_assert(NT / 32 == WIDE, "a warp an output");
     norms norm = norm1(k);
-    const float *from = p.weights.theta + e.weight2 + (size_t)min(o, p.out - 1) * p.hidden;
+    const float *from = p.weights.theta + p.enc_at[k].weight2 + (size_t)min(o, p.out - 1) * p.hidden;
     float add = 0;
 #pragma unroll 4
     for (int h = lane; h < H; h += 32) {
@@ -142,7 +141,7 @@ __device__ inline void narrow::fold_weights(int k) {
         at(p.l.w)[h * LD + o] = v * norm.g[h];
     }
     for (int s = 16; s; s /= 2) add += __shfl_xor_sync(0xffffffff, add, s);
-    if (!lane) at(p.l.small)[o] = o < p.out ? add + p.weights.theta[e.bias2 + o] : 0.0f;
+    if (!lane) at(p.l.small)[o] = o < p.out ? add + p.weights.theta[p.enc_at[k].bias2 + o] : 0.0f;
     __syncthreads();
 }
 
@@ -196,7 +195,7 @@ __device__ inline void narrow::pairs_of(int share) {
 }
 
 __device__ inline void narrow::encoder_pairs(int k) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     norms norm = norm1(k);
     float *us = at(p.l.u), *best_at = at(p.l.added);
@@ -210,7 +209,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
     fold_weights(k);
     double sum = 0, square = 0;
     int o = tid % WIDE;
-    float sign = o < p.out && p.weights.theta[e.at2.gamma + o] < 0 ? -1.0f : 1.0f;
+    float sign = o < p.out && p.weights.theta[p.enc_at[k].norm2.gamma + o] < 0 ? -1.0f : 1.0f;
     if (load) {
         for (int i = tid; i < n * (H / 2); i += NT) {
             int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
@@ -261,13 +260,13 @@ __device__ inline void narrow::encoder_pairs(int k) {
         square += (double)s1;
     }
     sum_few(sum, square);
-    make_norm(norm2(k), e.norm2, e.at2, p.out, WIDE);
+    make_norm(norm2(k), e.norm2, p.enc_at[k].norm2, p.out, WIDE);
 }
 
 /* From the gradient of the features to that of the pool's best: gd, and the sums for the backward pass of
  * norm2. */
 __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int n = p.n, o = threadIdx.x % WIDE;
     norms norm = norm2(k);
     float *gd = at(p.l.added);
@@ -276,14 +275,14 @@ __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
         size_t to = (row0() + i) * WIDE + o;
         float dz = 0;
         if (o < p.out) {
-            float d = at(p.l.dx)[i * p.lx + e.in + o], best = e.best[to], mean = norm.mean[o],
+            float d = at(p.l.dx)[i * p.lx + p.enc_at[k].in + o], best = e.best[to], mean = norm.mean[o],
                   inv = norm.inv[o];
             if (pool_sums(p.over_items)) {
                 dz = d / pool_divisor(p.over_items, n);
                 dy += (double)dz * (n - 1);
                 dy_xhat += (double)(dz * inv) * (double)(best - (float)(n - 1) * mean);
             } else {
-                dz = at(p.l.x)[i * p.lx + e.in + o] > 0 ? d : 0.0f;
+                dz = at(p.l.x)[i * p.lx + p.enc_at[k].in + o] > 0 ? d : 0.0f;
                 dy += (double)dz;
                 dy_xhat += (double)dz * (double)((best - mean) * inv);
             }
@@ -295,13 +294,13 @@ __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
 }
 
 __device__ inline void narrow::finish_pool_back(int k, double dy, double dy_xhat) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     sum_few(dy, dy_xhat);
     const double *total = doubles(p.l.total);
     int c = threadIdx.x;
     float *k0 = at(p.l.slopes);
     if (c < p.out)
-        make_slopes(norm2(k), e.at2, c, total[c], total[WIDE + c], k0, k0 + WIDE, e.k0, e.k1);
+        make_slopes(norm2(k), p.enc_at[k].norm2, c, total[c], total[WIDE + c], k0, k0 + WIDE, e.k0, e.k1);
     else if (c < WIDE)
         k0[c] = k0[WIDE + c] = 0;
     __syncthreads();
@@ -412,7 +411,7 @@ __device__ inline void narrow::pairs_back(const factor<4, false> (&w)[2], int ti
 
 /* Loads norm1 and the slopes of norm2, which an earlier kernel has made. */
 __device__ __forceinline__ void narrow::load_norms_back(int k) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     norms norm = norm1(k);
     for (int i = threadIdx.x; i < p.H; i += NT) {
         norm.g[i] = e.norm1.g[i];
@@ -430,7 +429,7 @@ __device__ __forceinline__ void narrow::load_norms_back(int k) {
 /* du from u and gd, and ac from memory; own: the thread's sums of du, of channels tid % 4 * 4 and the next.
  */
 __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
     float *ac = at(p.l.ac), *du = at(p.l.du);
     float4 k0 = load4(at(p.l.slopes) + quad), k1 = load4(at(p.l.slopes) + WIDE + quad);
@@ -468,7 +467,7 @@ __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
 /* After pairs_back: its slices added up (the c half of dac, G), and what is to be summed over all thread
  * blocks: `mine` is sum_o w G [H], then sum du [16]. */
 __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs, const double (&own)[4]) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
     float *dac = at(p.l.dac), *dc = at(p.l.dc);
     double *red = doubles(p.l.red), *mine = doubles(p.l.mine);
@@ -508,7 +507,7 @@ __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs,
 #pragma unroll
             for (int o = 0; o < WIDE; o++)
                 if (o < p.out)
-                    add += (double)p.weights.theta[e.weight2 + (size_t)o * p.hidden + tid] *
+                    add += (double)p.weights.theta[p.enc_at[k].weight2 + (size_t)o * p.hidden + tid] *
                            (double)gs[tid * LG + o];
         mine[tid] = add;
     }
@@ -517,7 +516,7 @@ __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs,
 
 /* The slopes c0 and c1 of norm1 and the gradients of norm1 and b2, from the sums over all thread blocks. */
 __device__ __forceinline__ void narrow::make_slopes1(int k, float *c0, float *c1) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int H = p.H, tid = threadIdx.x;
     const double *total = doubles(p.l.total);
     norms norm = norm1(k);
@@ -526,19 +525,20 @@ __device__ __forceinline__ void narrow::make_slopes1(int k, float *c0, float *c1
 #pragma unroll
         for (int o = 0; o < WIDE; o++)
             if (o < p.out)
-                dy += (double)p.weights.theta[e.weight2 + (size_t)o * p.hidden + tid] * total[H + o];
-        make_slopes(norm, e.at1, tid, dy, (total[tid] - (double)norm.mean[tid] * dy) * (double)norm.inv[tid],
-                    c0, c1, e.c0, e.c1);
+                dy +=
+                    (double)p.weights.theta[p.enc_at[k].weight2 + (size_t)o * p.hidden + tid] * total[H + o];
+        make_slopes(norm, p.enc_at[k].norm1, tid, dy,
+                    (total[tid] - (double)norm.mean[tid] * dy) * (double)norm.inv[tid], c0, c1, e.c0, e.c1);
     } else if (tid < H)
         c0[tid] = c1[tid] = 0;
-    if (blockIdx.x == 0 && tid < p.out) p.weights.grad[e.bias2 + tid] = (float)total[H + tid];
+    if (blockIdx.x == 0 && tid < p.out) p.weights.grad[p.enc_at[k].bias2 + tid] = (float)total[H + tid];
     __syncthreads();
 }
 
 /* dac = sum - c0*count - c1*total (tally's), in shared memory and in device memory. */
 __device__ __forceinline__ void narrow::correct_dac(int k, const float *c0, const float *c1,
                                                     const float *totals) {
-    const narrow_encoder &e = p.enc[k];
+    const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4;
     float *dac = at(p.l.dac);
 #pragma unroll 1
@@ -553,17 +553,16 @@ __device__ __forceinline__ void narrow::correct_dac(int k, const float *c0, cons
 
 /* What dac gives to the gradient of the features that block k saw. */
 __device__ __forceinline__ void narrow::add_dx(int k) {
-    const narrow_encoder &e = p.enc[k];
-    product(at(p.l.dac), 2 * p.H + 4, e.w1_back, p.H / 8, (e.in + 7) / 8, p.n, at(p.l.product),
-            p.l.product_room, [&](int row, int c, float4 v) {
+    product(at(p.l.dac), 2 * p.H + 4, p.own.w1_back[k], p.H / 8, (p.enc_at[k].in + 7) / 8, p.n,
+            at(p.l.product), p.l.product_room, [&](int row, int c, float4 v) {
                 float4 *to = (float4 *)(at(p.l.dx) + row * p.lx + c), add = *to;
                 v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
                 *to = v;
                 float *out = p.step.dx + (row0() + row) * p.ldx + c;
-                if (c < e.in) out[0] = v.x;
-                if (c + 1 < e.in) out[1] = v.y;
-                if (c + 2 < e.in) out[2] = v.z;
-                if (c + 3 < e.in) out[3] = v.w;
+                if (c < p.enc_at[k].in) out[0] = v.x;
+                if (c + 1 < p.enc_at[k].in) out[1] = v.y;
+                if (c + 2 < p.enc_at[k].in) out[2] = v.z;
+                if (c + 3 < p.enc_at[k].in) out[3] = v.w;
             });
 }
 

@@ -7,7 +7,7 @@
 __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ narrow_args p) {
     extern __shared__ float4 memory[];
     const int tid = threadIdx.x;
-    narrow s = {p, (float *)memory, __ldcg(p.exchange.epoch), false};
+    narrow s = {p, (float *)memory, __ldcg(p.own.exchange.epoch), false};
     for (int i = tid; i < LD; i += NT) s.at(p.l.zero)[i] = 0;
     if (p.first) { /* norms of earlier kernels */
         for (int i = tid; i < p.M * WIDE; i += NT) {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
             s.encoder_back(back + p.M - phase);
     }
     if (!last_block(p.counter, gridDim.x)) return;
-    if (tid == 0) *p.exchange.epoch = s.epoch;
+    if (tid == 0) *p.own.exchange.epoch = s.epoch;
     if (tid >= 32 || p.first > head || p.last < head) return;
     double sum = 0;
     for (int b = tid; b < p.B; b += 32) sum += __ldcg(p.step.loss_part + b);
@@ -149,51 +149,22 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->by_2h = divider_of(2 * s->H);
     p->Q = s->Q;
     p->d = sh->s.width;
+    p->ldx = s->D;
     p->over_items = sh->s.pool;
     p->update = s->base.update;
     if (!narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l)) return false;
     p->given = s->given;
     p->weights = s->weights;
     p->step = s->step;
-    p->index = s->send.index;
-    p->vectors = s->given.train_vectors ? s->given.vectors : s->given.table;
+    p->own = s->narrow;
+    memcpy(p->enc, s->enc, sizeof p->enc);
+    memcpy(p->enc_at, sh->enc, sizeof p->enc_at);
+    memcpy(p->dec_at, sh->dec, sizeof p->dec_at);
     p->start = sh->start;
     p->head = sh->head_weight;
-    p->ldx = s->D;
-    p->start_d = s->narrow.start_d;
-    p->bias_part = s->narrow.bias_part;
+    p->vectors = s->given.train_vectors ? s->given.vectors : s->given.table;
+    p->index = s->send.index;
     p->loss = s->result.results;
-    for (int k = 0; k < s->M; k++) {
-        const encoder_block *e = &s->enc[k];
-        const encoder_at *at = &sh->enc[k];
-        p->enc[k] = {.in = at->in,
-                     .w1 = s->narrow.w1[k],
-                     .w1_back = s->narrow.w1_back[k],
-                     .bias1 = s->narrow.bias1[k],
-                     .ac = e->ac,
-                     .u = e->u,
-                     .best = e->best,
-                     .dac = e->dac,
-                     .g = e->g,
-                     .arg = e->arg,
-                     .norm1 = e->norm1,
-                     .norm2 = e->norm2,
-                     .k0 = e->k0,
-                     .k1 = e->k1,
-                     .c0 = e->c0,
-                     .c1 = e->c1,
-                     .weight2 = at->weight2,
-                     .bias2 = at->bias2,
-                     .at1 = at->norm1,
-                     .at2 = at->norm2};
-    }
-    for (int m = 0; m < s->N; m++) {
-        p->dec_bias[m] = sh->dec[m].bias;
-        p->dec_at[m] = sh->dec[m].norm;
-    }
-    p->rows_t = s->narrow.rows_t;
-    p->rows_b = s->narrow.rows_b;
-    p->exchange = s->narrow.exchange;
     p->counter = s->result.counters;
     double cells = (double)s->base.whole.pairs;
     p->each = 1 / cells;
@@ -222,30 +193,23 @@ static void narrow_launch(gpu *s, narrow_args &p, int first, int last) {
 
 /* ---- packed weights ---- */
 
-struct narrow_pack_args {
-    const float *theta;
-    int M, N, H, hidden, D, Q, out;
-    size_t weight1[DEEP], bias1_at[DEEP], weight[DEEP];
-    int in[DEEP], dec_in[DEEP];
-    float *w1[DEEP], *w1_back[DEEP], *bias1[DEEP], *rows_t, *rows_b, *conv, *conv_t, *pool, *pool_t;
-};
-
 /* y of the grid: the encoder blocks, then the decoder's weights that multiply rows, then those that
  * multiply cells and pools. */
-__global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narrow_pack_args p) {
+__global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narrow_args p) {
     int k = blockIdx.y, at = blockIdx.x * 256 + threadIdx.x, step = gridDim.x * 256;
     if (k < p.M) {
-        int in = p.in[k], twos = (in + 15) / 16, width = 2 * p.H, in8 = (in + 7) / 8 * 8;
+        int in = p.enc_at[k].in, twos = (in + 15) / 16, width = 2 * p.H, in8 = (in + 7) / 8 * 8;
         for (int i = at; i < (twos * 16 + 1) * width; i += step) {
             int c = i / width, o = i % width, side = o >= p.H, h = o - side * p.H;
             float v = 0;
             if (c == twos * 16) {
-                p.bias1[k][o] = h < p.hidden && !side ? p.theta[p.bias1_at[k] + h] : 0.0f;
+                p.own.bias1[k][o] = h < p.hidden && !side ? p.weights.theta[p.enc_at[k].bias1 + h] : 0.0f;
                 continue;
             }
-            if (h < p.hidden && c < in) v = p.theta[p.weight1[k] + ((size_t)h * 2 + side) * in + c];
-            p.w1[k][packed_at(twos, c, o)] = v;
-            if (c < in8) p.w1_back[k][packed_at(width / 16, o, c)] = v;
+            if (h < p.hidden && c < in)
+                v = p.weights.theta[p.enc_at[k].weight1 + ((size_t)h * 2 + side) * in + c];
+            p.own.w1[k][packed_at(twos, c, o)] = v;
+            if (c < in8) p.own.w1_back[k][packed_at(width / 16, o, c)] = v;
         }
         return;
     }
@@ -255,10 +219,11 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
             int x = i / p.Q, col = i % p.Q, c = col % WIDE, l = col / WIDE % 3, side = col / (3 * WIDE) % 2,
                 m = col / (6 * WIDE);
             float v = 0;
-            if (x < p.D && c < p.out)
-                v = p.theta[p.weight[m] + ((size_t)c * p.dec_in[m] + side * p.D + x) * 3 + 2 - l];
-            p.rows_t[packed_at(twos, x, col)] = v;
-            if (x < D8) p.rows_b[packed_at(p.Q / 16, col, x)] = v;
+            if (x < p.D && c < p.conv_out)
+                v = p.weights.theta[p.dec_at[m].weight + ((size_t)c * p.dec_at[m].in + side * p.D + x) * 3 +
+                                    2 - l];
+            p.own.rows_t[packed_at(twos, x, col)] = v;
+            if (x < D8) p.own.rows_b[packed_at(p.Q / 16, col, x)] = v;
         }
         return;
     }
@@ -267,47 +232,19 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
         while (m * (m + 1) / 2 <= pair) m++;
         int b = pair - m * (m - 1) / 2, back = i - e * WIDE - c + c * WIDE + e;
         float v = 0, q = 0;
-        if (c < p.out && e < p.out) {
-            const float *from =
-                p.theta + p.weight[m] + ((size_t)c * p.dec_in[m] + 2 * p.D + 2 * p.out * b + e) * 3 + 2 - l;
+        if (c < p.conv_out && e < p.conv_out) {
+            const float *from = p.weights.theta + p.dec_at[m].weight +
+                                ((size_t)c * p.dec_at[m].in + 2 * p.D + 2 * p.conv_out * b + e) * 3 + 2 - l;
             v = from[0];
-            q = from[3 * p.out];
+            q = from[3 * p.conv_out];
         }
-        p.conv[i] = p.conv_t[back] = v;
-        p.pool[i] = p.pool_t[back] = q;
+        p.weights.conv[i] = p.weights.conv_t[back] = v;
+        p.weights.pool[i] = p.weights.pool_t[back] = q;
     }
 }
 
-static void narrow_begin(gpu *s) {
-    const shape *sh = s->base.sh;
-    narrow_pack_args p = {};
-    p.theta = s->weights.theta;
-    p.M = s->M;
-    p.N = s->N;
-    p.H = s->H;
-    p.hidden = sh->s.hidden;
-    p.D = sh->D;
-    p.Q = s->Q;
-    p.out = sh->s.decoder_out;
-    for (int k = 0; k < s->M; k++) {
-        p.weight1[k] = sh->enc[k].weight1;
-        p.bias1_at[k] = sh->enc[k].bias1;
-        p.in[k] = sh->enc[k].in;
-        p.w1[k] = s->narrow.w1[k];
-        p.w1_back[k] = s->narrow.w1_back[k];
-        p.bias1[k] = s->narrow.bias1[k];
-    }
-    for (int m = 0; m < s->N; m++) {
-        p.weight[m] = sh->dec[m].weight;
-        p.dec_in[m] = sh->dec[m].in;
-    }
-    p.rows_t = s->narrow.rows_t;
-    p.rows_b = s->narrow.rows_b;
-    p.conv = s->weights.conv;
-    p.conv_t = s->weights.conv_t;
-    p.pool = s->weights.pool;
-    p.pool_t = s->weights.pool_t;
-    LAUNCH(s, s->queue.stream, dim3(32, s->M + 2), 256, 0, narrow_pack, p);
+static void narrow_begin(gpu *s, const narrow_args &p) {
+    LAUNCH(s, s->queue.stream, dim3(32, p.M + 2), 256, 0, narrow_pack, p);
 }
 
 /* ---- the gradient from the parts of each thread block ---- */
@@ -520,7 +457,7 @@ bool gpu_narrow(gpu *s, int parts) {
     if (!parts || !narrow_fill(s, &p)) return false;
     int head = phase_head(p), last = phase_encoder_back(p, 0);
     if (parts & FORWARD) {
-        narrow_begin(s);
+        narrow_begin(s, p);
         narrow_launch(s, p, 0, parts & BACKWARD ? last : head);
     } else /* a kernel loads what its first phase needs, not what later ones need: one kernel per phase */
         for (int phase = head + 1; phase <= last; phase++) narrow_launch(s, p, phase, phase);
@@ -536,7 +473,7 @@ bool gpu_narrow_operation(gpu *s, narrow_operation what, int block) {
     case NARROW_TAKE:
         break;
     case NARROW_BEGIN:
-        narrow_begin(s);
+        narrow_begin(s, p);
         return true;
     case NARROW_ENCODER:
         first = phase_encoder(block);

@@ -44,7 +44,6 @@ enum {
     WIDE = 16,    /* O and C */
     LD = 20,      /* distance of cells in shared memory: 8 consecutive cells are then in different banks */
     SQUARE = 768, /* weights between two blocks: [3][16][16] */
-    DEEP = 8,     /* blocks of the encoder, and of the decoder, at most */
     ROWS = 5,     /* rows per thread in sums over pairs */
     WARPS = NT / 32,
     CONV_SLICES = 10, /* of the cells, in sums for the weights between two blocks */
@@ -63,43 +62,31 @@ struct narrow_layout { /* offsets in shared memory, in floats */
     int all;
 };
 
-struct narrow_encoder {
-    int in;
-    const float *w1, *w1_back; /* packed: [in, 2H], [2H, in] */
-    const float *bias1;        /* [2H], zeros in its second half */
-    float *ac, *u, *best, *dac, *g;
-    int *arg;
-    norms norm1, norm2;
-    float *k0, *k1, *c0, *c1;
-    size_t weight2, bias2;
-    norm_at at1, at2;
-};
-
+/* Groups of struct gpu and of the shape are copied whole: kernels read their arguments from constant memory.
+ */
 struct narrow_args {
-    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx;
+    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, ldx;
     onet_pool over_items;                      /* of the encoder */
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
     int first, last;                           /* phases */
     int keep; /* 1: tensors go to device memory too, for kernels that run other phases */
     int update;
     narrow_layout l;
-    const uint32_t *index;
     given_arrays given;
     weight_arrays weights;
     step_arrays step;
-    const float *vectors; /* of words: the trained ones, or the table */
+    narrow_memory own;
+    encoder_block enc[DEEP];
+    encoder_at enc_at[DEEP];
+    decoder_at dec_at[DEEP];
     size_t start, head;
-    int ldx;
-    float *start_d, *bias_part;
+    const float *vectors; /* of words: the trained ones, or the table */
+    const uint32_t *index;
     double *loss;
-    narrow_encoder enc[DEEP];
-    size_t dec_bias[DEEP];
-    norm_at dec_at[DEEP];
-    const float *rows_t, *rows_b; /* packed: [D, Q], [Q, D] */
-    exchange_args exchange;
     unsigned *counter;
     double each, sample, places; /* of a norm's cells; steps in the batch */
 };
+static_assert(sizeof(narrow_args) <= 4096, "the most bytes of arguments that every CUDA version takes");
 
 /* Phases in order. */
 __host__ __device__ static inline int phase_encoder(int k) {
@@ -284,9 +271,9 @@ struct narrow {
             double sum = 0;
 #pragma unroll
             for (int w = 0; w < NT / 32; w++) sum += red[w * 32 + threadIdx.x];
-            send(words_of(p.exchange, tag, blockIdx.x, FEW) + threadIdx.x, (float)sum, tag);
+            send(words_of(p.own.exchange, tag, blockIdx.x, FEW) + threadIdx.x, (float)sum, tag);
         }
-        receive_few(words_of(p.exchange, tag, 0, FEW), tag, doubles(p.l.total), red);
+        receive_few(words_of(p.own.exchange, tag, 0, FEW), tag, doubles(p.l.total), red);
     }
 
     /* Sends mine [count]; receive_sent gives the totals. */
@@ -295,11 +282,12 @@ struct narrow {
         epoch++;
 #pragma unroll 1
         for (int i = threadIdx.x; i < count; i += NT)
-            send(words_of(p.exchange, epoch, blockIdx.x, EXCHANGE_MOST) + i, (float)mine[i], epoch);
+            send(words_of(p.own.exchange, epoch, blockIdx.x, EXCHANGE_MOST) + i, (float)mine[i], epoch);
     }
     __device__ void receive_sent(int count) const {
-        receive_many(words_of(p.exchange, epoch, 0, EXCHANGE_MOST),
-                     p.exchange.answer + (epoch & 1) * 2 * EXCHANGE_MOST, epoch, count, doubles(p.l.total));
+        receive_many(words_of(p.own.exchange, epoch, 0, EXCHANGE_MOST),
+                     p.own.exchange.answer + (epoch & 1) * 2 * EXCHANGE_MOST, epoch, count,
+                     doubles(p.l.total));
     }
 
     /* The norm in shared memory from its totals; the first thread block writes it to device memory too. */
