@@ -23,7 +23,6 @@ static inline const char *help_path(const char *name) {
 }
 
 static inline int help_clean(void **state) {
-    (void)state;
     char command[300];
     snprintf(command, sizeof command, "rm -rf %s", help_folder);
     return help_made ? system(command) : 0;

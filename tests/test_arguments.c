@@ -144,7 +144,6 @@ static void with_broken_sets(sets_call *call, void *context, bool looks_at_order
 /* ---- Simple ------------------------------------------------------------------------------------------ */
 
 static void sets_from_memory(void **state) {
-    (void)state;
     onet_sets *sets = some_sets(), *made = sets;
     usage(onet_sets_from(NULL, SETS, N, WIDTH, items, orders, &err));
     usage(onet_sets_from(&made, SETS, N, WIDTH, NULL, orders, &err));
@@ -209,7 +208,6 @@ static onet_status pick_first(const onet_sets *sets, void *context) {
 }
 
 static void sets_of_callers(void **state) {
-    (void)state;
     onet_sets *sets = some_sets(), *picked = sets;
     uint8_t take[SETS] = {0};
     char path[] = "/tmp/ordernet-doors-XXXXXX";
@@ -245,7 +243,6 @@ static void sets_of_callers(void **state) {
 }
 
 static void files(void **state) {
-    (void)state;
     onet_sets *sets;
     onet_format format = ONET_FORMAT_CSV;
     onet_read_options reading;
@@ -290,7 +287,6 @@ static void files(void **state) {
 /* ---- Models ------------------------------------------------------------------------------------------ */
 
 static void models(void **state) {
-    (void)state;
     onet_model *model = some_model(), *loaded = model;
     onet_settings settings = {0};
     onet_tensor tensor;
@@ -404,7 +400,6 @@ static onet_status measure_importance(const onet_sets *sets, void *context) {
 }
 
 static void orderers(void **state) {
-    (void)state;
     onet_model *model = some_model();
     onet_orderer *none = (onet_orderer *)model;
     onet_order_options o;
@@ -475,7 +470,6 @@ static void orderers(void **state) {
 }
 
 static void measures(void **state) {
-    (void)state;
     onet_model *model = some_model();
     onet_sets *sets = some_sets();
     ordering w = {0};
@@ -537,7 +531,6 @@ static onet_status train_on(const onet_sets *sets, void *context) {
 }
 
 static void training(void **state) {
-    (void)state;
     with_broken_sets(train_on, &(int){0}, true);
     with_broken_sets(train_on, &(int){1}, true);
     onet_sets *sets = some_sets();
@@ -638,7 +631,6 @@ static void training(void **state) {
 /* ---- Words ------------------------------------------------------------------------------------------- */
 
 static void vocabularies(void **state) {
-    (void)state;
     static const char *const text[] = {"one", "two"}, *const hole[] = {"one", NULL};
     const float no_number[] = {0, 1, NAN, 2};
     onet_words *words = some_words(), *made = words;
@@ -720,7 +712,6 @@ static void vocabularies(void **state) {
 
 /* Rows of another vocabulary would be taken for other words. */
 static void other_vocabularies(void **state) {
-    (void)state;
     static const char *const text[] = {"<other>", "one", "three"};
     const int32_t rows[SETS][2] = {{1, 2}, {2, 1}, {1, 2}, {2, 1}}, order[2] = {1, 0};
     onet_sets *sets;
@@ -768,7 +759,6 @@ static ptrdiff_t give(void *context, void *buffer, size_t size) {
 static const char line[] = "{\"items\": [[1], [2], [3]], \"name\": \"a\"}\n";
 
 static void records_and_readers(void **state) {
-    (void)state;
     bytes from = {line, strlen(line)};
     onet_read_options o = {.size = sizeof o, .format = ONET_FORMAT_JSONL, .bytes = give, .context = &from};
     onet_record *record;
@@ -841,7 +831,6 @@ static void records_and_readers(void **state) {
 }
 
 static void writers(void **state) {
-    (void)state;
     char path[] = "/tmp/ordernet-doors-XXXXXX";
     close(mkstemp(path));
     onet_write_options o = {.size = sizeof o, .format = ONET_FORMAT_JSONL, .top = 2};
@@ -915,7 +904,6 @@ static onet_status fill_sets(const onet_sets *sets, void *context) {
 }
 
 static void columns(void **state) {
-    (void)state;
     static const char *const names[] = {"a", "b", "c"};
     onet_columns *c, *copy;
     onet_sets *sets = some_sets(), *filled;
@@ -964,7 +952,6 @@ static void columns(void **state) {
 /* ---- Ranks and speed --------------------------------------------------------------------------------- */
 
 static void ranks_and_speed(void **state) {
-    (void)state;
     usage(onet_world_open(NULL, &err));
     assert_int_equal(onet_world_rank(NULL), 0);
     assert_int_equal(onet_world_size(NULL), 1);
@@ -1009,7 +996,6 @@ enum { CITIES = 5 };
 static const double city[CITIES * 2] = {0, 0, 3, 0, 3, 4, 0, 4, 1, 1};
 
 static void instances(void **state) {
-    (void)state;
     onet_tsp t;
     double wrong[CITIES * 2];
     int32_t tour[CITIES] = {0, 1, 2, 3, 4}, before[CITIES];
@@ -1064,7 +1050,6 @@ static void refused_by_all(onet_status status, const onet_tsp *t, const onet_tsp
 }
 
 static void solvers(void **state) {
-    (void)state;
     onet_model *model = some_model();
     onet_tsp_net *net;
     onet_tsp_options o;
@@ -1137,7 +1122,6 @@ static void solvers(void **state) {
 }
 
 static void nets_of_tours(void **state) {
-    (void)state;
     onet_model *model = some_model();
     onet_tsp_net *net = NULL;
     onet_tsp t, broken;
@@ -1202,7 +1186,6 @@ static void nets_of_tours(void **state) {
 /* ---- Settings chosen by trying them ------------------------------------------------------------------- */
 
 static void tuning(void **state) {
-    (void)state;
     enum { MANY = 30 };
     float feature[MANY * 2 * WIDTH];
     int32_t order[MANY * 2];
@@ -1257,7 +1240,6 @@ static onet_status compare_with_nothing(const onet_sets *sets, void *context) {
 }
 
 static void comparisons(void **state) {
-    (void)state;
     onet_sets *sets = some_sets();
     onet_model *model;
     onet_ranker_options o;
@@ -1337,7 +1319,6 @@ static int functions_of(const char *path) {
 }
 
 static void every_function_is_here(void **state) {
-    (void)state;
     glob_t headers;
     int functions = 0;
     if (glob("include/ordernet*.h", 0, NULL, &headers)) skip_because("run the test in the repository's root");

@@ -74,7 +74,6 @@ static const float sharpness[] = {0, 1, 6, 30}; /* 0: all orders are equally pro
 enum { SHARPNESSES = sizeof sharpness / sizeof *sharpness };
 
 static void small_sets_have_the_answers_of_the_whole_search(void **state) {
-    (void)state;
     static const int beams[] = {2, 3, 5, 24};
     ways seen = {0};
     for (int k = 0; k < NETS; k++)
@@ -97,7 +96,6 @@ static void small_sets_have_the_answers_of_the_whole_search(void **state) {
 
 /* Sizes below and above the largest for which the greedy order is found first, in one memory. */
 static void so_have_larger_ones(void **state) {
-    (void)state;
     static const int high[] = {20, 60, 300}, count[] = {10, 4, 2};
     ways seen = {0};
     for (int k = 1; k < NETS; k++)
@@ -117,7 +115,6 @@ static void so_have_larger_ones(void **state) {
 
 /* All permutations are scored: an answer above one half is the best of them, by any beam. */
 static void no_order_is_above_a_sure_one(void **state) {
-    (void)state;
     onet_error err;
     int sure = 0;
     for (int k = 0; k < NETS; k++)
@@ -182,7 +179,6 @@ static int blocks_of_search(const frozen *f, const onet_sets *one, search_task t
 /* A sure order takes as many steps as the greedy search; no step of the greedy order is computed twice, so an
  * answer that is the greedy order never takes more than the whole search. */
 static void fewer_steps_are_computed(void **state) {
-    (void)state;
     kernels counting = *kernels_pick(NULL);
     counting.conv_forward = counting_conv_forward;
     int sure = 0, fewer = 0;
@@ -216,7 +212,6 @@ static void fewer_steps_are_computed(void **state) {
 /* docs/reliability.md: 3 steps of the decoder per beam; 8 below 256 items, and all steps of one beam up
  * to 50. */
 static void memory_of_a_search(void **state) {
-    (void)state;
     static const struct {
         int n, beams, steps;
     } cases[] = {{2000, 100, 3}, {256, 400, 3}, {255, 400, 8}, {51, 2000, 8}, {50, 2000, 8}};

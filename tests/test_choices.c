@@ -1,17 +1,12 @@
 /* Tests the lists of named values (enum values with their names): every name is unique and found again, every
  * value belongs to its enum. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "engine/base/choice.h"
 #include "engine/kernels/kernels.h"
 #include "ordernet_tsp.h"
 #include "tasks/tours/generate.h"
+#include "unit.h"
 
 static const onet_choice *(*const lists[])(void) = {
     onet_formats,   onet_pools,           onet_presets,    onet_decodes,     onet_kernel_sets, onet_devices,
@@ -19,7 +14,6 @@ static const onet_choice *(*const lists[])(void) = {
 };
 
 static void names_and_values_are_found(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const onet_choice *list = lists[i]();
         assert_non_null(list->name);
@@ -37,7 +31,6 @@ static void names_and_values_are_found(void **state) {
 
 /* Every preset has a net, and every name of a list that takes names is taken. */
 static void names_are_taken(void **state) {
-    (void)state;
     onet_error err;
     for (const onet_choice *c = onet_presets(); c->name; c++) {
         onet_settings settings = {.width = 7};
@@ -57,7 +50,6 @@ static void names_are_taken(void **state) {
 }
 
 static void names_are_listed(void **state) {
-    (void)state;
     char text[64], tight[8];
     assert_string_equal(choice_names(onet_decodes(), " or ", text, sizeof text), "beam, greedy or sample");
     assert_string_equal(choice_names(onet_decodes(), " or ", tight, sizeof tight), "beam, g");

@@ -22,7 +22,6 @@ static void items_are(const onet_sets *sets, const float *expected) {
 
 /* The file's columns stand in another order, with others between them. */
 static void csv_by_name(void **state) {
-    (void)state;
     onet_columns *c = columns_of(2, people);
     onet_read_options options = {.size = sizeof options, .columns = c};
     onet_sets *sets = help_read(
@@ -48,7 +47,6 @@ static void csv_by_name(void **state) {
 }
 
 static void names_of_a_file(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.csv", "set,name,x,y z,rank\n1,a,1,2,0\n1,b,3,4,1\n", NULL);
     assert_int_equal(sets->width, 2);
     assert_string_equal(onet_columns_name(sets->columns, 0), "x");
@@ -68,7 +66,6 @@ static void names_of_a_file(void **state) {
 }
 
 static void one_set(void **state) {
-    (void)state;
     onet_read_options options = {.size = sizeof options, .set_column = ""};
     onet_sets *sets = help_read("cities.csv", "name,x,y\na,1,2\nb,3,4\nc,5,6\n", &options);
     assert_int_equal(sets->count, 1);
@@ -81,7 +78,6 @@ static void one_set(void **state) {
 }
 
 static void delimiters(void **state) {
-    (void)state;
     onet_read_options options = {.size = sizeof options, .delimiter = ';'};
     onet_sets *sets = help_read("a.csv", "set;x;y\na;1;2\na;3;4\n", &options);
     items_are(sets, (float[]){1, 2, 3, 4});
@@ -103,7 +99,6 @@ static void delimiters(void **state) {
 /* ---- JSON with keys ---------------------------------------------------------------------------------- */
 
 static void json_by_key(void **state) {
-    (void)state;
     const char *text =
         "{\"items\": [{\"age\": 36, \"name\": \"A\", \"height\": 1.5}, {\"height\": 2.5, \"age\": 29, "
         "\"name\": \"B\"}], \"order\": [1, 0]}\n"
@@ -132,7 +127,6 @@ static void json_by_key(void **state) {
 }
 
 static void json_refuses(void **state) {
-    (void)state;
     onet_columns *c = columns_of(2, people);
     onet_read_options options = {.size = sizeof options, .columns = c};
 #define REFUSED(text, options, sentence)                                                                     \
@@ -170,7 +164,6 @@ static void json_refuses(void **state) {
 /* ---- Missing values ---------------------------------------------------------------------------------- */
 
 static void fills(void **state) {
-    (void)state;
     const char *csv = "set,x,y,rank\na,1,10,0\na,NA,20,1\nb,5,,0\nb,6,30,1\n";
     onet_read_options options = {.size = sizeof options, .missing = ONET_MISSING_MEAN};
     onet_sets *sets = help_read("a.csv", csv, &options);
@@ -205,7 +198,6 @@ static void fills(void **state) {
 }
 
 static void fills_memory(void **state) {
-    (void)state;
     float items[] = {1, NAN, NAN, 4, 3, 5};
     size_t start[] = {0, 2, 3};
     int32_t order[] = {1, 0, 0};
@@ -248,7 +240,6 @@ static onet_model *trained(const char *csv, onet_missing missing) {
 }
 
 static void model_keeps_them(void **state) {
-    (void)state;
     onet_model *model =
         trained("set,x,y,rank\na,1,10,0\na,NA,20,1\nb,5,20,0\nb,6,30,1\n", ONET_MISSING_INDICATOR);
     onet_error err = {.text = ""};
@@ -284,7 +275,6 @@ static void model_keeps_them(void **state) {
 
 /* Sets with other feature names are refused, not matched by position. */
 static void model_refuses_other_names(void **state) {
-    (void)state;
     onet_model *model = trained("set,x,y,rank\na,1,10,0\na,2,20,1\n", ONET_MISSING_ERROR);
     onet_sets *sets = help_read("other.csv", "set,y,x\na,1,2\na,3,4\n", NULL);
     onet_orderer *orderer;
@@ -308,7 +298,6 @@ static void model_refuses_other_names(void **state) {
 }
 
 static void bad_columns(void **state) {
-    (void)state;
     onet_columns *c;
     onet_error err = {.text = ""};
     assert_int_equal(onet_columns_new(&c, 0, NULL, NULL, NULL, &err), ONET_USAGE);
@@ -327,7 +316,6 @@ static void bad_columns(void **state) {
 
 /* What a table has by name, its binary form has too, in whatever order the columns stand there. */
 static void binary_by_name(void **state) {
-    (void)state;
     onet_error err = {.text = ""};
     onet_sets *sets = help_read("a.csv", "set,age,extra,height,rank\na,36,7,1.5,1\na,29,8,2.5,0\n", NULL);
     const char *path = help_path("named.safetensors");
@@ -367,7 +355,6 @@ static void binary_by_name(void **state) {
 }
 
 static void no_names_to_choose_by(void **state) {
-    (void)state;
     static const struct {
         const char *file, *text;
         long line;

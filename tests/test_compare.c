@@ -68,7 +68,6 @@ static onet_set_measure *answers(const onet_sets *sets, int right) {
 /* Twelve sets of random orders, each six times: the shares are over all, the intervals and the conclusion are
  * those of twelve. */
 static void equal_sets_are_one_observation(void **state) {
-    (void)state;
     onet_sets *few = made_sets(BY_NOTHING, 12, 5, 8), *sets;
     assert_int_equal(sets_new(&sets, WIDTH, NULL), ONET_OK);
     for (size_t s = 0; s < few->count; s++)
@@ -102,7 +101,6 @@ static void equal_sets_are_one_observation(void **state) {
 }
 
 static void guessing_by_hand(void **state) {
-    (void)state;
     /* Four items, of which two are equal: 2 of 24 orders are right. */
     const float items[] = {1, 2, 3, 2};
     const int32_t order[] = {0, 1, 3, 2};
@@ -128,7 +126,6 @@ static void guessing_by_hand(void **state) {
 
 /* Without ties a score is measured as the order that it gives. */
 static void scores_as_orders(void **state) {
-    (void)state;
     onet_sets *sets = made_sets(BY_SUM, 50, 6, 3);
     rng r;
     rng_seed(&r, 4, 0);
@@ -162,7 +159,6 @@ static onet_comparison compared(rule how, int right, bool train) {
 }
 
 static void noise_is_guessing(void **state) {
-    (void)state;
     for (int train = 0; train < 2; train++) {
         onet_comparison c = compared(BY_NOTHING, -1, train);
         assert_int_equal(c.conclusion, ONET_WORTH_NOTHING);
@@ -174,7 +170,6 @@ static void noise_is_guessing(void **state) {
 /* Each of the two tests, by exact match and by tau, has a false-positive rate of 1 in 1,000: of 1,000 models
  * that answer at random, few may seem better than guessing. */
 static void noise_stays_guessing(void **state) {
-    (void)state;
     int wrong = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {
         onet_sets *test = made_sets(BY_NOTHING, 60, 2 + (int)(seed % 5), 1000 + seed);
@@ -189,7 +184,6 @@ static void noise_stays_guessing(void **state) {
 }
 
 static void one_column_is_enough(void **state) {
-    (void)state;
     for (int train = 0; train < 2; train++) {
         onet_comparison c = compared(BY_COLUMN, 199, train);
         assert_int_equal(c.conclusion, ONET_WORTH_COLUMN);
@@ -201,7 +195,6 @@ static void one_column_is_enough(void **state) {
 }
 
 static void the_ranker_is_enough(void **state) {
-    (void)state;
     onet_comparison c = compared(BY_SUM, 150, true);
     assert_int_equal(c.conclusion, ONET_WORTH_RANKER);
     assert_true(c.ranker.exact.mean > 0.9);
@@ -214,7 +207,6 @@ static void the_ranker_is_enough(void **state) {
 }
 
 static void the_model_is_needed(void **state) {
-    (void)state;
     onet_comparison c = compared(BY_NOTHING, 120, true);
     assert_int_equal(c.conclusion, ONET_WORTH_MODEL);
     assert_true(!c.model_failed);
@@ -223,7 +215,6 @@ static void the_model_is_needed(void **state) {
 
 /* A score with ties gains nothing from items that are in the right order in the file. */
 static void the_order_of_the_file_tells_nothing(void **state) {
-    (void)state;
     onet_sets *sets;
     onet_comparison c;
     rng r;
@@ -242,7 +233,6 @@ static void the_order_of_the_file_tells_nothing(void **state) {
 }
 
 static void what_it_refuses(void **state) {
-    (void)state;
     onet_sets *sets = made_sets(BY_SUM, 20, 4, 6), *wide, none = *sets;
     onet_comparison c;
     onet_error err;

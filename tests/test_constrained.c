@@ -44,7 +44,6 @@ static void check_answers(const onet_sets *sets, const result *r) {
 /* ---- Context ----------------------------------------------------------------------------------------- */
 
 static void scores_are_the_papers(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 31);
         int d = nets[k].width;
@@ -82,7 +81,6 @@ static void scores_are_the_papers(void **state) {
 /* Context items are absent from the placed part, permuting items permutes the answer, and leaving a context
  * item out is another question. */
 static void context_is_seen_and_not_placed(void **state) {
-    (void)state;
     onet_error err;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 34);
@@ -136,7 +134,6 @@ static void context_is_seen_and_not_placed(void **state) {
 
 /* No flag set is the same as no flags, and constraints that say nothing new change no bit. */
 static void empty_context_changes_no_bit(void **state) {
-    (void)state;
     onet_error err;
     onet_model *m = model_of(&nets[0], 37);
     onet_sets *sets = random_sets(2, 30, 1, 20, 38);
@@ -176,7 +173,6 @@ static void empty_context_changes_no_bit(void **state) {
 /* By any search, with context, large sets (whose greedy search leaves rows out) among them; the probabilities
  * are those that the order has without constraints. */
 static void constraints_are_kept(void **state) {
-    (void)state;
     static const onet_order_options how[] = {{.decode = ONET_GREEDY},
                                              {.beam = 5, .top = 5},
                                              {.beam = 40, .top = 2},
@@ -211,7 +207,6 @@ static void constraints_are_kept(void **state) {
 /* All permutations of the placed items are scored; the best that keeps the constraints is what a beam of full
  * width finds, and it finds as many as there are. */
 static void a_full_beam_finds_the_best_kept_order(void **state) {
-    (void)state;
     onet_error err;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 51);
@@ -255,7 +250,6 @@ static void a_full_beam_finds_the_best_kept_order(void **state) {
 
 /* Draws keep to the allowed items and among them follow the net's probabilities. */
 static void draws_follow_the_probabilities(void **state) {
-    (void)state;
     enum { DRAWS = 6000 };
     onet_error err;
     onet_model *m = model_of(&nets[1], 61);
@@ -282,7 +276,6 @@ static void draws_follow_the_probabilities(void **state) {
 /* ---- Scores of steps --------------------------------------------------------------------------------- */
 
 static void steps_add_up(void **state) {
-    (void)state;
     onet_error err;
     onet_model *m = model_of(&nets[0], 71);
     onet_sets *sets = random_sets(2, 40, 1, 15, 72);
@@ -321,7 +314,6 @@ static void steps_add_up(void **state) {
 
 /* A row of choices is a distribution over the items that are not placed yet, and has the step's own. */
 static void choices_are_distributions(void **state) {
-    (void)state;
     enum { SIZE = 12 };
     onet_error err;
     onet_model *m = model_of(&nets[0], 74);
@@ -359,7 +351,6 @@ static void choices_are_distributions(void **state) {
 }
 
 static void memory_for_choices(void **state) {
-    (void)state;
     alloc_works_or_skip();
     enum { SIZE = 5 };
     onet_error err;

@@ -71,7 +71,6 @@ static void walk(rng *r, const constraint_graph *g, const uint8_t *context, int 
 }
 
 static void taken_when_possible(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 11, 0);
     int taken = 0, refused = 0;
@@ -103,7 +102,6 @@ static void taken_when_possible(void **state) {
 }
 
 static void refuses_by_name(void **state) {
-    (void)state;
 #define REFUSED(keys, sentence)                                                                              \
     help_refused("bad.jsonl", "{\"items\": [[1], [2], [3], [4]], " keys "}", "FILE:1: " sentence)
     REFUSED("\"before\": [[0, 1], [1, 2], [2, 0]]",
@@ -166,7 +164,6 @@ static void refuses_by_name(void **state) {
 }
 
 static void reads_all_kinds(void **state) {
-    (void)state;
     onet_sets *sets =
         help_read("a.jsonl",
                   "{\"items\": [1, 2]}\n"
@@ -195,7 +192,6 @@ static void reads_all_kinds(void **state) {
 
 /* A safetensors file holds constraints; those read from it are equivalent. */
 static void round_trip(void **state) {
-    (void)state;
     onet_error err = {.text = ""};
     const char *there = help_path("c.safetensors"), *back = help_path("c.jsonl");
     const char *text =
@@ -211,7 +207,6 @@ static void round_trip(void **state) {
 }
 
 static void setters(void **state) {
-    (void)state;
     onet_error err = {.text = ""};
     onet_sets *sets;
     const float items[] = {1, 2, 3, 4, 5, 6};
@@ -260,7 +255,6 @@ static void setters(void **state) {
 
 /* Sets that grow after the setters gave them other arrays keep what they were given. */
 static void grows_after_setters(void **state) {
-    (void)state;
     onet_error err = {.text = ""};
     onet_sets *sets;
     const float items[] = {1, 2, 3};

@@ -3,7 +3,6 @@
 #include "data_help.h"
 
 static void reads(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.csv",
                                 "set,name,x,rank,y\n"
                                 "a,\"one, \"\"1\"\"\",1,20,0.5\n"
@@ -24,7 +23,6 @@ static void reads(void **state) {
 }
 
 static void reads_with_options(void **state) {
-    (void)state;
     onet_read_options options = {
         .size = sizeof options, .set_column = "group", .rank_column = "place", .features = "z,x"};
     onet_sets *sets = help_read("a.csv", "\xEF\xBB\xBFgroup,x,y,z\r\n1,2,3,4\r\n1,5,6,7", &options);
@@ -37,7 +35,6 @@ static void reads_with_options(void **state) {
 }
 
 static void leaves_empty_ranks_open(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.csv", "set,x,rank,logprob\n1,2,,-3\n1,5,,-3\n", NULL);
     assert_null(sets->order);
     assert_int_equal(sets->width, 1);
@@ -45,7 +42,6 @@ static void leaves_empty_ranks_open(void **state) {
 }
 
 static void reads_context(void **state) {
-    (void)state;
     /* Rows without a rank, where others of the set have one; or marked by a column. */
     onet_sets *sets = help_read("a.csv", "set,x,rank\na,1,7\na,2,\nb,3,0\na,4,\na,5,2\n", NULL);
     const uint8_t context[] = {0, 1, 1, 0, 0};
@@ -73,7 +69,6 @@ static void reads_context(void **state) {
 }
 
 static void cannot_hold(void **state) {
-    (void)state;
     static const struct {
         const char *text, *to, *sentence;
     } cases[] = {
@@ -104,7 +99,6 @@ static void cannot_hold(void **state) {
 
 /* The interleaved rows of many sets are grouped by set. */
 static void groups(void **state) {
-    (void)state;
     enum { SETS = 50, ITEMS = 7 };
     char *text = malloc(SETS * ITEMS * 40), *p = text + sprintf(text, "x,set,y\n");
     for (int i = 0; i < ITEMS; i++)
@@ -124,7 +118,6 @@ static void groups(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
 #define REFUSED(text, sentence) help_refused("bad.csv", text, "FILE" sentence)
 #define CHOICE                                                                                               \
     "; fill it in, choose how to replace it (mean or indicator), or name other features "                    \
@@ -227,7 +220,6 @@ static void answers(const char *text, bool logprob, const char *expected) {
 }
 
 static void writes_answers(void **state) {
-    (void)state;
     answers("set,x,note\na,1,\"q \"\"x\"\"\"\nb,2,\"l\n2\"\na,3,\n", false,
             "set,x,note,rank\na,1,\"q \"\"x\"\"\",1\nb,2,\"l\n2\",0\na,3,,0\n");
     answers("set,x,context\na,1,1\na,2,\n", false, "set,x,context,rank\na,1,1,\na,2,,0\n");
@@ -252,7 +244,6 @@ static onet_status append(writer *w, const char *path, onet_error *err) {
 }
 
 static void joins_files(void **state) {
-    (void)state;
     writer *w;
     onet_error err = {.text = ""};
     const char *path = help_path("joined.csv");
@@ -269,7 +260,6 @@ static void joins_files(void **state) {
 
 /* Sets that are appended to those of a file, whose arrays are just as large as they need to be. */
 static void appends_to_a_file(void **state) {
-    (void)state;
     onet_error err;
     onet_sets *sets = help_read("a.csv", "set,x,rank\n1,2,1\n1,3,0\n2,4,0\n", NULL);
     const float items[] = {7, 8, 9};

@@ -23,7 +23,6 @@ static void same_sets(const onet_sets *a, const onet_sets *b) {
 }
 
 static void goes_round(void **state) {
-    (void)state;
     static const char *const name[] = {"r.jsonl",       "r.csv",      "r.txt",   "r.npz",
                                        "r.safetensors", "s.jsonl.gz", "s.csv.gz"};
     static const onet_format format[] = {ONET_FORMAT_JSONL, ONET_FORMAT_CSV,         ONET_FORMAT_POINTER,
@@ -55,7 +54,6 @@ static void goes_round(void **state) {
 }
 
 static void passes_through(void **state) {
-    (void)state;
     help_converts("a.jsonl",
                   "{\"id\": \"k1\", \"items\": [[1, 2], [3, 4]], \"names\": [\"a,b\", \"c\"], \"n\": 7}\n",
                   "b.csv", "set,x1,x2,id,names,n\n0,1,2,k1,\"a,b\",\"7\"\n0,3,4,k1,c,\"7\"\n");
@@ -73,7 +71,6 @@ static void passes_through(void **state) {
 }
 
 static void refuses_to_convert(void **state) {
-    (void)state;
     onet_error err;
     const char *twice = help_file("a.jsonl", "{\"set\": 1, \"items\": [1]}\n{\"set\": 1, \"items\": [2]}\n");
     assert_int_equal(onet_sets_convert(twice, help_path("b.csv"), NULL, NULL, &err), ONET_BAD);
@@ -93,7 +90,6 @@ static void refuses_to_convert(void **state) {
 }
 
 static void refuses_long_lines(void **state) {
-    (void)state;
     enum { LENGTH = 3 << 20 };
     onet_error err;
     char *text = malloc(LENGTH + 1);
@@ -134,7 +130,6 @@ static void *convert(void *arg) {
 }
 
 static void answers_before_the_end(void **state) {
-    (void)state;
     stream s = {.from = strdup(help_path("in.fifo")), .to = strdup(help_path("out.fifo"))};
     assert_int_equal(mkfifo(s.from, 0600), 0);
     assert_int_equal(mkfifo(s.to, 0600), 0);
@@ -166,7 +161,6 @@ static void answers_before_the_end(void **state) {
 /* ---- Words ------------------------------------------------------------------------------------------- */
 
 static void reads_words(void **state) {
-    (void)state;
     onet_words *words;
     size_t repeated;
     onet_error err = {.text = ""};

@@ -9,7 +9,6 @@
 #include "json_oracle.h"
 
 static void reads(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.jsonl",
                                 "{\"items\": [[0.5, -2], [1e3, 4.25]], \"order\": [1, 0]}\n"
                                 "\n"
@@ -28,7 +27,6 @@ static void reads(void **state) {
 }
 
 static void reads_context(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.jsonl",
                                 "{\"items\": [1, 2], \"order\": [1, 0], \"context\": []}\n"
                                 "{\"context\": [3, 0], \"order\": [4, 1, 2], \"items\": [5, 6, 7, 8, 9]}\n"
@@ -46,7 +44,6 @@ static void reads_context(void **state) {
 }
 
 static void reads_bare_numbers(void **state) {
-    (void)state;
     onet_sets *sets =
         help_read("a.jsonl", "{\"items\": [3, 1, 2]}\n{\"items\": [[5]], \"order\": null}", NULL);
     assert_int_equal(sets->count, 2);
@@ -57,14 +54,12 @@ static void reads_bare_numbers(void **state) {
 }
 
 static void reads_a_byte_order_mark(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.txt", "\xEF\xBB\xBF{\"items\": [1]}\n", NULL);
     assert_int_equal(sets->count, 1);
     onet_sets_free(sets);
 }
 
 static void refuses(void **state) {
-    (void)state;
 #define REFUSED(text, sentence) help_refused("bad.jsonl", text, "FILE:1: " sentence)
     REFUSED("[1]",
             "not valid JSON at column 1: expected an object such as {\"items\": [[0.1, 0.2], [0.3, 0.4]]}");
@@ -164,7 +159,6 @@ static void refuses(void **state) {
 }
 
 static void refuses_what_is_too_much(void **state) {
-    (void)state;
     char text[20000], *p = text + sprintf(text, "{\"items\": [1], \"deep\": ");
     for (int i = 0; i < 600; i++) *p++ = '[';
     for (int i = 0; i < 600; i++) *p++ = ']';
@@ -222,7 +216,6 @@ static void agrees(const char *line, size_t length) {
 
 /* Lines with a few characters changed, left out or put in. */
 static void agrees_with_jansson(void **state) {
-    (void)state;
     static const char *const line[] = {
         "{\"items\": [[0.1, 0.2], [0.3, 0.4]], \"id\": \"a\\u00e9\\ud83d\\ude00\\n\"}",
         "{\"items\": [1, 2.5e-3, -0.0, 12345678901234567890123, 0.30000000000000004]}",
@@ -287,7 +280,6 @@ static void answers(const char *line, const onet_write_options *parts, const cha
 }
 
 static void writes_answers(void **state) {
-    (void)state;
     onet_write_options plain = {.logprob = true}, all = {.logprob = true, .steps = true, .top = 2};
     answers("{\"items\": [[0.10, 1e0], [3, 4]]}", &plain,
             "{\"items\": [[0.10, 1e0], [3, 4]], \"order\": [1, 0], \"logprob\": -0.25}\n");

@@ -4,7 +4,6 @@
 #include "engine/data/format.h"
 
 static void reads_pointer_text(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.txt",
                                 "0.5 1 2 3 4 5 output 2 3 1 2 \n"
                                 "\n"
@@ -26,7 +25,6 @@ static void reads_pointer_text(void **state) {
 }
 
 static void refuses_pointer_text(void **state) {
-    (void)state;
 #define REFUSED(text, sentence)                                                                              \
     help_refused_with("bad.txt", text, strlen(text), &options, "FILE:1: " sentence)
     onet_read_options options = {.size = sizeof options, .format = ONET_FORMAT_POINTER};
@@ -53,7 +51,6 @@ static void refuses_pointer_text(void **state) {
 
 /* The output keeps the digits, and the closing index if there was one. */
 static void writes_pointer_text(void **state) {
-    (void)state;
     const char *text = "0.50 1e0  2 3 output 2 1 2\n1 2 3 4 output 1 2\n5 6\n";
     onet_error err;
     const char *out = help_path("b.txt");
@@ -65,7 +62,6 @@ static void writes_pointer_text(void **state) {
 }
 
 static void reads_words(void **state) {
-    (void)state;
     record r = {0};
     onet_error err;
     const char *line = "  The caf\xC3\xA9 , \t is  open ";
@@ -91,7 +87,6 @@ static onet_format number_of(const data_format *format) {
 }
 
 static void tells_formats(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         onet_format format;

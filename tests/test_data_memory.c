@@ -70,12 +70,10 @@ static onet_status convert(const char *path, const char *out, onet_error *err) {
 }
 
 static void reading(void **state) {
-    (void)state;
     survives(read_whole, true);
 }
 
 static void converting(void **state) {
-    (void)state;
     for (target = ONET_FORMAT_JSONL; target <= ONET_FORMAT_POINTER; target++)
         survives(convert, target == ONET_FORMAT_JSONL);
     target = ONET_FORMAT_SAFETENSORS;

@@ -32,7 +32,6 @@ static onet_sets *repeated(void) {
 }
 
 static void equal_sets_stay_together(void **state) {
-    (void)state;
     onet_error err = {.text = ""};
     onet_sets *sets = repeated();
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -57,7 +56,6 @@ static void equal_sets_stay_together(void **state) {
 
 /* An item more, another number or a context item makes another set; -0 does not. */
 static void what_is_equal(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.jsonl",
                                 "{\"items\": [0, 1]}\n{\"items\": [1, -0.0]}\n{\"items\": [0, 1, 1]}\n"
                                 "{\"items\": [0, 2]}\n{\"items\": [0, 1], \"context\": [0]}\n",
@@ -72,7 +70,6 @@ static void what_is_equal(void **state) {
 
 /* Sets 0 and 1 are one set, its items swapped; the others differ from it in a relation or its direction. */
 static void relations_tell_sets_apart(void **state) {
-    (void)state;
     onet_sets *sets = help_read("a.jsonl",
                                 "{\"pairs\": [[null, 1, 2], [3, null, 4], [5, 6, null]]}\n"
                                 "{\"pairs\": [[null, 6, 5], [4, null, 3], [2, 1, null]]}\n"
@@ -98,7 +95,6 @@ static void relations_tell_sets_apart(void **state) {
 }
 
 static void groups_stay_together(void **state) {
-    (void)state;
     onet_error err = {.text = ""};
     onet_sets *sets = repeated();
     /* Groups a, b and c of three sets each; one more set joins a and c; the others have no group. */

@@ -36,7 +36,6 @@ static void free_curve(curve *c) {
 }
 
 static void steps_become_epochs(void **state) {
-    (void)state;
     curve c;
     /* An epoch has 10 steps: where the second begins says so, the last row does not. */
     read_text(&c, "step,epoch,loss\n3,1,0.5\n10,1,0.4\n14,2,0.3\n17,2,0.2\n", CURVE_LOSS);
@@ -53,7 +52,6 @@ static void steps_become_epochs(void **state) {
 }
 
 static void the_last_point_stays(void **state) {
-    (void)state;
     enum { ROWS = 2 * MOST_POINTS + 7, LENGTH = 32 };
     char *log = malloc(ROWS * LENGTH + LENGTH), *at = log;
     assert_non_null(log);

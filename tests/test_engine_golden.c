@@ -289,7 +289,6 @@ static void agrees_on_mixed_batches(void **state) {
 }
 
 static void parameter_counts(void **state) {
-    (void)state;
     static const struct {
         const char *preset;
         int width;

@@ -11,7 +11,6 @@
 #include "random_model.h"
 
 static void permuting_items_permutes_the_answer(void **state) {
-    (void)state;
     onet_error err;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 3);
@@ -44,7 +43,6 @@ static void permuting_items_permutes_the_answer(void **state) {
 }
 
 static void threads_give_the_same_bits(void **state) {
-    (void)state;
     onet_model *m = model_of(&nets[0], 4);
     onet_sets *sets = random_sets(2, 60, 1, 30, 6), *large = random_sets(2, 1, 450, 450, 7);
     for (int pass = 0; pass < 2; pass++) {
@@ -64,7 +62,6 @@ static void threads_give_the_same_bits(void **state) {
 }
 
 static void greedy_is_a_beam_of_one(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 8);
         onet_sets *sets = random_sets(nets[k].width, 50, 1, 20, 9);
@@ -80,7 +77,6 @@ static void greedy_is_a_beam_of_one(void **state) {
 }
 
 static void steps_equal_teacher_forcing(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 10);
         onet_sets *sets = random_sets(nets[k].width, 30, 1, 18, 11);
@@ -106,7 +102,6 @@ static double *scores_of_answers(const onet_model *m, onet_sets *sets, const res
 }
 
 static void a_beam_scores_its_order_exactly(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 12);
         onet_sets *sets = random_sets(nets[k].width, 100, 2, 16, 13);
@@ -133,7 +128,6 @@ static void a_beam_scores_its_order_exactly(void **state) {
 
 /* The greedy search leaves rows out; following a given order does not. */
 static void leaving_rows_out_changes_no_bit(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 12);
         onet_sets *sets = random_sets(nets[k].width, 4, 100, 130, 13);
@@ -148,7 +142,6 @@ static void leaving_rows_out_changes_no_bit(void **state) {
 }
 
 static void a_full_beam_finds_the_best_order(void **state) {
-    (void)state;
     onet_error err;
     static const int factorial[] = {1, 1, 2, 6, 24, 120, 720};
     for (int k = 0; k < NETS; k++) {
@@ -183,7 +176,6 @@ static void a_full_beam_finds_the_best_order(void **state) {
 
 /* Draws follow the model: over many draws each order comes as often as its probability says. */
 static void samples_follow_the_probabilities(void **state) {
-    (void)state;
     onet_model *m = model_of(&nets[1], 16);
     onet_sets *sets = random_sets(3, 1, 3, 3, 17);
     enum { DRAWS = 6000 };
@@ -206,7 +198,6 @@ static void samples_follow_the_probabilities(void **state) {
 }
 
 static void coincident_items_give_numbers(void **state) {
-    (void)state;
     onet_error err;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 18);
@@ -224,7 +215,6 @@ static void coincident_items_give_numbers(void **state) {
 }
 
 static void a_wrong_width_is_refused(void **state) {
-    (void)state;
     onet_model *m = model_of(&nets[0], 19);
     onet_sets *sets = random_sets(3, 2, 2, 5, 20);
     onet_orderer *orderer;
@@ -251,7 +241,6 @@ static void a_wrong_width_is_refused(void **state) {
 }
 
 static void overflow_is_refused(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 23);
         float items[3 * 3] = {3e38f, -3e38f, 3e38f, -3e38f, 1, 3e38f, -3e38f, 3e38f, 2};
@@ -280,7 +269,6 @@ static void overflow_is_refused(void **state) {
 }
 
 static void unknown_kernels_are_refused(void **state) {
-    (void)state;
     net *t;
     onet_error err;
     assert_int_equal(cpu_open(&t, NULL, "none such", 1, &err), ONET_USAGE);
@@ -290,7 +278,6 @@ static void unknown_kernels_are_refused(void **state) {
 /* A beam search takes one step of the decoder per beam and item but the last; there is one beam at first.
  * With one block, step t of the greedy search leaves out the t - 5 items that were placed longest ago. */
 static void operations_of_searches(void **state) {
-    (void)state;
     enum { N = 20 };
     onet_settings settings = {.width = 2,
                               .encoder_blocks = 2,

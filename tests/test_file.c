@@ -19,7 +19,6 @@
 /* ---- SHA-256 ------------------------------------------------------------------------------------------ */
 
 static void test_sha256(void **state) {
-    (void)state;
     static const struct {
         const char *text, *sum;
     } known[] = {
@@ -50,7 +49,6 @@ static void test_sha256(void **state) {
 }
 
 static void test_sha256_instructions(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 2, 0);
     for (int turn = 0; turn < 100; turn++) {
@@ -67,7 +65,6 @@ static void test_sha256_instructions(void **state) {
 /* ---- Half precision ----------------------------------------------------------------------------------- */
 
 static void test_half(void **state) {
-    (void)state;
     for (uint32_t h = 0; h < 65536; h++) {
         float x = half_to_float((uint16_t)h);
         if (isnan(x))
@@ -171,7 +168,6 @@ static size_t xz_of(const char *text, char *packed, size_t room) {
 }
 
 static void test_lines(void **state) {
-    (void)state;
     expect_lines("", 0, "");
     expect_lines("\n", 1, "|");
     expect_lines("a\nb\n", 4, "a|b|");
@@ -186,7 +182,6 @@ static void test_lines(void **state) {
 }
 
 static void test_line_with_nul(void **state) {
-    (void)state;
     input *in;
     onet_error err;
     char *line;
@@ -199,7 +194,6 @@ static void test_line_with_nul(void **state) {
 }
 
 static void test_compressed(void **state) {
-    (void)state;
     char packed[2000], all[1000];
     size_t first = gzip_of("one\ntw", packed, sizeof packed);
     expect_lines(packed, first, "one|tw|");
@@ -228,7 +222,6 @@ static void test_compressed(void **state) {
 
 /* Lines that cross the edges of what is read at once. */
 static void test_long_lines(void **state) {
-    (void)state;
     enum { SIZE = 1 << 20 };
     char *text = malloc(SIZE);
     assert_non_null(text);
@@ -258,7 +251,6 @@ static void test_long_lines(void **state) {
 }
 
 static void test_too_long_line(void **state) {
-    (void)state;
     const char *path = help_file("huge", "short\n");
     assert_int_equal(truncate(path, 3000000), 0); /* zeros */
     input *in;
@@ -278,7 +270,6 @@ static void test_too_long_line(void **state) {
 }
 
 static void test_no_file(void **state) {
-    (void)state;
     input *in;
     onet_error err;
     assert_int_equal(input_open(&in, help_path("nowhere"), &err), ONET_IO);
@@ -289,7 +280,6 @@ static void test_no_file(void **state) {
 }
 
 static void test_pipe(void **state) {
-    (void)state;
     int ends[2];
     char path[64], *line, buffer[100];
     size_t length, got;
@@ -322,7 +312,6 @@ static void test_pipe(void **state) {
 }
 
 static void test_peek_and_whole(void **state) {
-    (void)state;
     char packed[200], got_bytes[16];
     const char *start, *plain = help_file("plain", "0123456789");
     const char *zipped = help_file_of("zipped", packed, gzip_of("0123456789", packed, sizeof packed));
@@ -386,7 +375,6 @@ static void expect_no_temporary(const char *path) {
 }
 
 static void test_commit_and_abort(void **state) {
-    (void)state;
     const char *path = help_file("out", "old");
     output *out;
     onet_error err;
@@ -421,7 +409,6 @@ static void test_commit_and_abort(void **state) {
 }
 
 static void test_output_gzip(void **state) {
-    (void)state;
     const char *path = help_path("out.gz");
     char all[1000];
     output *out;
@@ -439,7 +426,6 @@ static void test_output_gzip(void **state) {
 }
 
 static void test_unwritable(void **state) {
-    (void)state;
     output *out;
     onet_error err;
     assert_int_equal(output_open(&out, "/tmp", &err), ONET_IO);
@@ -452,7 +438,6 @@ static void test_unwritable(void **state) {
 
 /* Output on a file system without unnamed files. */
 static void test_named(void **state) {
-    (void)state;
     const char *path = help_file("named", "old");
     char temporary[300];
     output *out;
@@ -475,7 +460,6 @@ static void test_named(void **state) {
 
 /* What killed processes left is removed; what a running one writes, and other files, stay. */
 static void test_strays(void **state) {
-    (void)state;
     const char *path = help_file("model", "old"), *stray = help_file("model.tmp.999999", "half"),
                *held = help_file("model.tmp.1", "half"), *other = help_file("model.tmp.1x", "mine"),
                *longer = help_file("model2.tmp.7", "of another");
@@ -501,7 +485,6 @@ static void test_strays(void **state) {
 
 /* The disk is full: here, files may not grow over 100,000 bytes. */
 static void test_full(void **state) {
-    (void)state;
     const char *path = help_file("full", "old");
     struct rlimit limit, small;
     static char data[300000];

@@ -59,17 +59,14 @@ static void expect_survival(job *run, const char *from, const char *to_name) {
 }
 
 static void test_model(void **state) {
-    (void)state;
     expect_survival(copy_model, "tests/data/words.model", "model.safetensors");
 }
 
 static void test_npz(void **state) {
-    (void)state;
     expect_survival(copy_npz, "tests/data/deflated.npz", "sets.npz");
 }
 
 static void test_binary(void **state) {
-    (void)state;
     expect_survival(copy_binary, "tests/data/words.sets", "sets.safetensors.gz");
 }
 

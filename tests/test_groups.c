@@ -103,7 +103,6 @@ static void check_all_ways(const onet_model *m, const onet_sets *sets, const one
 }
 
 static void sets_beside_a_set_change_nothing(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         onet_model *m = model_of(&nets[k], 31);
         for (int kind = 0; kind < KINDS; kind++) {
@@ -120,7 +119,6 @@ static void sets_beside_a_set_change_nothing(void **state) {
 
 /* Sizes with weights of their own are not in one group. */
 static void sizes_with_weights_of_their_own(void **state) {
-    (void)state;
     onet_model *m = model_of(&nets[1], 34);
     size_t norms = m->sh.total - m->sh.trained;
     m->sized = true;
@@ -179,7 +177,6 @@ static int products_of(const frozen *f, const onet_sets *sets, int count, double
 }
 
 static void weights_are_read_once_per_group(void **state) {
-    (void)state;
     kernels counting = *kernels_pick(NULL);
     counting.gemm = counting_gemm;
     for (int k = 0; k < NETS; k++) {
@@ -218,7 +215,6 @@ static void similar_orders(int32_t *orders, int n, rng *r) {
 }
 
 static void orders_of_one_set_score_as_alone(void **state) {
-    (void)state;
     static const int sizes[] = {1, 2, 3, 9, 17, 40, 75};
     rng r;
     rng_seed(&r, 38, 0);
@@ -257,7 +253,6 @@ static void orders_of_one_set_score_as_alone(void **state) {
 
 /* Orders that differ in two neighbours have a step of their own for each state that remembers the change. */
 static void orders_share_what_they_have_in_common(void **state) {
-    (void)state;
     enum { N = 40, BLOCKS = 3, AT = 10 };
     int32_t orders[2 * N];
     scoring_plan p;

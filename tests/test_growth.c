@@ -1,17 +1,11 @@
 /* Tests binary compatibility: callers compiled with option structs of an older or newer header keep
  * working. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "engine/base/sized.h"
 
 #include "ordernet_io.h"
+#include "unit.h"
 
 static onet_error err;
 
@@ -42,7 +36,6 @@ static onet_sets *small_sets(void) {
 }
 
 static void older_train_options(void **state) {
-    (void)state;
     /* The defaults of a newer library must not run over the end of an older struct. */
     struct {
         old_train_options options;
@@ -75,7 +68,6 @@ static void older_train_options(void **state) {
 }
 
 static void newer_options(void **state) {
-    (void)state;
     onet_order_options own = {.size = sizeof own};
     new_order_options newer = {.known = {.size = sizeof newer, .beam = 7}};
     assert_int_equal(sized_take(&own, sizeof own, &newer, "onet_order_options", &err), ONET_OK);
@@ -92,7 +84,6 @@ static void newer_options(void **state) {
 }
 
 static void size_not_set(void **state) {
-    (void)state;
     onet_sets *sets = small_sets();
     onet_model *model;
     onet_train_options none = {.batch = 4};
@@ -107,7 +98,6 @@ static void size_not_set(void **state) {
 }
 
 static void reserved_settings(void **state) {
-    (void)state;
     onet_sets *sets = small_sets();
     onet_model *model;
     onet_train_options o;

@@ -21,7 +21,6 @@ static void same(const char *before, const char *now) {
 }
 
 static void values_differ(void **state) {
-    (void)state;
     same("hidden=8 seed=1 steps=5", "hidden=8 seed=1 steps=9");
     refused("hidden=8 seed=1 steps=5", "hidden=9 seed=1 steps=5", ": hidden was 8, now 9. ");
     refused("items=a seed=1 steps=5", "items=b seed=1 steps=5", "the items of the training sets differ");
@@ -29,7 +28,6 @@ static void values_differ(void **state) {
 
 /* Later settings are in a line where they are not 0. */
 static void settings_of_one_line_alone(void **state) {
-    (void)state;
     refused("hidden=8 relations=2 steps=5", "hidden=8 steps=5", ": relations was 2, now 0. ");
     refused("hidden=8 steps=5", "hidden=8 relations=2 steps=5", ": relations was 0, now 2. ");
     same("hidden=8 relative=0 steps=5", "hidden=8 steps=5");

@@ -33,7 +33,6 @@ static int ends(int first, double seconds, int then) {
 
 /* As timeout(1) sends them, and a shell that passes on what its terminal sent. */
 static void test_together(void **state) {
-    (void)state;
     for (int i = 0; i < 100; i++) assert_int_equal(ends(SIGTERM, 0, SIGTERM), 3);
     assert_int_equal(ends(SIGINT, 0, SIGINT), 3);
     assert_int_equal(ends(SIGINT, 0, SIGTERM), 3);
@@ -42,7 +41,6 @@ static void test_together(void **state) {
 }
 
 static void test_later(void **state) {
-    (void)state;
     assert_int_equal(ends(SIGINT, 0.6, SIGINT), -SIGINT);
     assert_int_equal(ends(SIGTERM, 0.6, SIGTERM), -SIGTERM);
     assert_int_equal(ends(SIGINT, 0.6, SIGTERM), -SIGTERM);
@@ -51,7 +49,6 @@ static void test_later(void **state) {
 
 /* Under nohup(1) the end of the terminal changes nothing. */
 static void test_ignored(void **state) {
-    (void)state;
     signal(SIGHUP, SIG_IGN);
     assert_int_equal(ends(SIGHUP, 0, SIGHUP), 2);
     signal(SIGHUP, SIG_DFL);

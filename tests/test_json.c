@@ -49,7 +49,6 @@ static const char *const texts[] = {
 };
 
 static void values(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         json_scan s = scan_of(texts[i], strlen(texts[i])), e = s;
         json_t *value = json_loads(texts[i], JSON_DECODE_ANY, NULL);
@@ -68,7 +67,6 @@ static void values(void **state) {
 }
 
 static void depth(void **state) {
-    (void)state;
     char deep[1100];
     for (int levels = 512; levels <= 513; levels++) {
         memset(deep, '[', (size_t)levels);
@@ -79,7 +77,6 @@ static void depth(void **state) {
 }
 
 static void whole_numbers(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         bool good;
@@ -102,7 +99,6 @@ static void whole_numbers(void **state) {
 
 /* In pieces of any size, cut anywhere but behind a backslash: a line does not end there in valid text. */
 static void extents(void **state) {
-    (void)state;
     static const char text[] = "{\"a]\": [1, {\"\\\\\": \"}\"}], \"b\": []}, 7";
     const char *end = text + strlen(text) - 3;
     for (const char *cut = text + 1; cut < end; cut++) {

@@ -205,7 +205,6 @@ static const char *run_gemm(const kernels *k, int number, record *r) {
 
 /* Rows may be cut anywhere: the same bits. */
 static void test_gemm_rows(void **state) {
-    (void)state;
     enum { M = 61, N = 112, K = 45 };
     for (const char *const *name = kernels_available(); *name; name++) {
         const kernels *k = kernels_pick(*name);
@@ -291,7 +290,6 @@ static const char *run_pair_forward(const kernels *k, int number, record *r) {
 }
 
 static void test_pair_choice(void **state) {
-    (void)state;
     const struct pair_case *c;
     for (const char *const *name = kernels_available(); *name; name++)
         for (int number = 0; (c = pair_case_at(number)); number++) {
@@ -309,7 +307,6 @@ static void test_pair_choice(void **state) {
 
 /* The pool alone has the same bits as beside all else: the diagonal, which is then left out, is not in it. */
 static void test_pair_pool_alone(void **state) {
-    (void)state;
     const struct pair_case *c;
     for (const char *const *name = kernels_available(); *name; name++)
         for (int number = 0; (c = pair_case_at(number)); number++) {
@@ -450,7 +447,6 @@ static const char *run_conv_forward(const kernels *k, int number, record *r) {
 }
 
 static void test_conv_choice(void **state) {
-    (void)state;
     const struct conv_case *c;
     for (const char *const *name = kernels_available(); *name; name++)
         for (int number = 0; (c = conv_case_at(number)); number++) {
@@ -532,32 +528,31 @@ static const char *run_adam(const kernels *k, int number, record *r) {
 }
 
 static void test_gemm(void **state) {
-    (void)state, compare_all(run_gemm, "gemm");
+    compare_all(run_gemm, "gemm");
 }
 static void test_pair_stats(void **state) {
-    (void)state, compare_all(run_pair_stats, "pair_stats");
+    compare_all(run_pair_stats, "pair_stats");
 }
 static void test_pair_forward(void **state) {
-    (void)state, compare_all(run_pair_forward, "pair_forward");
+    compare_all(run_pair_forward, "pair_forward");
 }
 static void test_pair_backward(void **state) {
-    (void)state, compare_all(run_pair_backward, "pair_backward");
+    compare_all(run_pair_backward, "pair_backward");
 }
 static void test_conv_forward(void **state) {
-    (void)state, compare_all(run_conv_forward, "conv_forward");
+    compare_all(run_conv_forward, "conv_forward");
 }
 static void test_conv_backward(void **state) {
-    (void)state, compare_all(run_conv_backward, "conv_backward");
+    compare_all(run_conv_backward, "conv_backward");
 }
 static void test_cells(void **state) {
-    (void)state, compare_all(run_cells, "cells");
+    compare_all(run_cells, "cells");
 }
 static void test_adam(void **state) {
-    (void)state, compare_all(run_adam, "adam");
+    compare_all(run_adam, "adam");
 }
 
 static void test_pick(void **state) {
-    (void)state;
     const char *const *names = kernels_available();
     assert_ptr_equal(kernels_pick(NULL), kernels_pick(names[0]));
     assert_ptr_equal(kernels_pick("auto"), kernels_pick(names[0]));
@@ -570,7 +565,6 @@ static void test_pick(void **state) {
 
 /* Memory is used again only where every part of a batch has room. */
 static void fits_in_every_part(void **state) {
-    (void)state;
     const batch_size room = {
         .sets = 4, .items = 20, .pairs = 100, .steps = 20, .step_cells = 100, .largest = 5};
     assert_true(batch_size_fits(room, room));

@@ -50,7 +50,6 @@ static written train_to(const char *name, int resume) {
 }
 
 static void training_writes_points(void **state) {
-    (void)state;
     written plain = train_to("plain.safetensors", 0);
     use_locale("de_DE");
     char comma[8];
@@ -80,7 +79,6 @@ static void training_writes_points(void **state) {
 }
 
 static void sets_and_sentences(void **state) {
-    (void)state;
     use_locale("de_DE");
     onet_sets *sets;
     onet_error err;
@@ -105,7 +103,6 @@ static void sets_and_sentences(void **state) {
 }
 
 static void names_in_any_case(void **state) {
-    (void)state;
     use_locale("tr_TR"); /* whose small I has no dot */
     onet_format format;
     onet_error err;

@@ -31,7 +31,6 @@ static void within(onet_measure m, double least, double most) {
 
 /* One bad answer among good ones: the normal interval would go beyond the best possible value. */
 static void intervals_stay_in_range(void **state) {
-    (void)state;
     enum { SETS = 4, N = 3 };
     static const float items[SETS * N] = {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3};
     static const int32_t good[SETS * N] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 2, 1, 0},
@@ -51,7 +50,6 @@ static void intervals_stay_in_range(void **state) {
 }
 
 static void equal_items_are_interchangeable(void **state) {
-    (void)state;
     static const float items[4] = {5, 0.0f, -0.0f, 5};
     static const int32_t swapped[4] = {3, 2, 1, 0}, wrong[4] = {1, 0, 3, 2};
     onet_report r = measure(1, 4, items, swapped, NULL);
@@ -61,7 +59,6 @@ static void equal_items_are_interchangeable(void **state) {
 }
 
 static void a_set_of_one_has_no_tau(void **state) {
-    (void)state;
     static const float items[1] = {5};
     static const int32_t answer[1] = {0};
     onet_report r = measure(1, 1, items, answer, NULL);
@@ -70,7 +67,6 @@ static void a_set_of_one_has_no_tau(void **state) {
 
 /* Against the definition: of the adjacent pairs of the right order, those adjacent in the answer. */
 static void neighbours(void **state) {
-    (void)state;
     enum { N = 7, SETS = 200 };
     rng r;
     rng_seed(&r, 5, 0);
@@ -101,7 +97,6 @@ static void neighbours(void **state) {
 
 /* Of sets of 1 and 3 items: the mean over sets is not that over steps. Context counts in neither. */
 static void means_over_sets_and_steps(void **state) {
-    (void)state;
     onet_error err;
     onet_sets *sets;
     assert_int_equal(sets_new(&sets, 1, &err), ONET_OK);
@@ -133,7 +128,6 @@ static void means_over_sets_and_steps(void **state) {
 
 /* The interval of the ratio is the normal one when all sets have one size. */
 static void ratio_interval(void **state) {
-    (void)state;
     enum { SETS = 4, N = 3 };
     static const float items[SETS * N] = {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3};
     static const int32_t good[SETS * N] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 2, 1, 0};
@@ -145,7 +139,6 @@ static void ratio_interval(void **state) {
 }
 
 static void importance(void **state) {
-    (void)state;
     onet_error err = {.text = ""};
     onet_model *m = model_of(&nets[1], 81); /* 3 features */
     onet_sets *sets = random_sets(3, 60, 1, 9, 82);

@@ -72,7 +72,6 @@ static void compare(onet_settings s, size_t count, bool sized) {
 }
 
 static void mean_of_the_logits(void **state) {
-    (void)state;
     for (int k = 0; k < NETS; k++) {
         compare(nets[k], 1, false);
         compare(nets[k], 3, k % 2);
@@ -81,7 +80,6 @@ static void mean_of_the_logits(void **state) {
 }
 
 static void one_model_file(void **state) {
-    (void)state;
     onet_model *m = model_of(&nets[1], 1), *other = model_of(&nets[1], 2), *all, *again;
     onet_error err;
     void *bytes;
@@ -133,7 +131,6 @@ static void refuse(const onet_model *a, const onet_model *b, onet_status want, c
 }
 
 static void refused_by_what_differs(void **state) {
-    (void)state;
     onet_settings s = {3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, 0, {0}};
     onet_model *m = model_of(&s, 1), *other, *all;
     onet_error err;

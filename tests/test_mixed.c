@@ -99,7 +99,6 @@ static void reordered_sets(const onet_settings *of, int with_context, const char
 }
 
 static void the_order_of_the_sets_does_not_matter(void **state) {
-    (void)state;
     for_each_net(reordered_sets);
 }
 
@@ -148,7 +147,6 @@ static void permuted_items(const onet_settings *of, int with_context, const char
 }
 
 static void the_order_of_the_items_does_not_matter(void **state) {
-    (void)state;
     for_each_net(permuted_items);
 }
 
@@ -175,12 +173,10 @@ static void batch_after_batch(const onet_settings *of, int with_context, const c
 }
 
 static void a_batch_leaves_nothing_behind(void **state) {
-    (void)state;
     for_each_net(batch_after_batch);
 }
 
 static void context_that_no_item_has_changes_no_bit(void **state) {
-    (void)state;
     onet_error err;
     onet_sets *plain = various(&nets[1], B, 0, 4), *marked = various(&nets[1], B, 0, 4);
     uint8_t *none = need(calloc(marked->start[B], 1));
@@ -202,7 +198,6 @@ static void context_that_no_item_has_changes_no_bit(void **state) {
 
 /* Context items are seen: another one changes the loss. */
 static void context_is_seen(void **state) {
-    (void)state;
     onet_sets *sets = various(&nets[1], B, 1, 5);
     uint32_t index[B];
     step a, b;
@@ -241,7 +236,6 @@ static onet_train_options small_run(onet_batches batches) {
 }
 
 static void sets_of_one_size_make_the_same_batches(void **state) {
-    (void)state;
     onet_sets *sets = random_sets(2, 90, 6, 6, 7);
     onet_train_options mixed = small_run(ONET_BATCHES_MIXED), one = small_run(ONET_BATCHES_ONE_SIZE);
     onet_model *a = train(sets, &mixed), *b = train(sets, &one);
@@ -253,7 +247,6 @@ static void sets_of_one_size_make_the_same_batches(void **state) {
 
 /* However many sizes there are, batches are full: each size here has at most three sets. */
 static void sizes_share_batches(void **state) {
-    (void)state;
     onet_sets *sets = random_sets(1, 0, 1, 1, 0), *more;
     onet_error err;
     for (int n = 1; n <= 60; n++) {
@@ -377,7 +370,6 @@ static by_size trained_with(const onet_sets *sets, onet_batches batches, onet_st
  *     one size, seed 3: exact 0.68 at 2 and 0.66 at 3, lowest log-likelihood -17.6976 at 2
  */
 static void a_wide_mix_of_sizes_is_learned_at_every_size(void **state) {
-    (void)state;
     double lowest_mixed = 0, lowest_one_size = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         onet_sets *sets;

@@ -54,7 +54,6 @@ static onet_model *small_model(bool words) {
 }
 
 static void test_presets(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         int width;
@@ -79,7 +78,6 @@ static void test_presets(void **state) {
 }
 
 static void test_round_trip(void **state) {
-    (void)state;
     for (int words = 0; words < 2; words++) {
         onet_model *m = small_model(words), *n;
         onet_error err;
@@ -160,7 +158,6 @@ static onet_model *half_model(bool words) {
 }
 
 static void test_truncated(void **state) {
-    (void)state;
     for (int half = 0; half < 2; half++) {
         size_t size, data;
         char *bytes = bytes_of(half ? half_model(true) : small_model(true), &size, &data);
@@ -174,7 +171,6 @@ static void test_truncated(void **state) {
 
 /* One flipped bit of any number, vector or word is found. */
 static void test_flipped(void **state) {
-    (void)state;
     for (int half = 0; half < 2; half++) {
         size_t size, data;
         char *bytes = bytes_of(half ? half_model(true) : small_model(true), &size, &data);
@@ -202,7 +198,6 @@ static void assert_type(const char *path, const char *name, st_type type) {
 /* Matrices are rounded and written in half precision; what is loaded is the same model, and back in single
  * precision it is the same again. */
 static void test_half(void **state) {
-    (void)state;
     onet_error err;
     onet_model *plain = small_model(true), *m = small_model(true), *n;
     const shape *sh = &m->sh;
@@ -252,7 +247,6 @@ static void test_half(void **state) {
 
 /* Infinity and NaN in half precision are refused by name. */
 static void test_half_not_finite(void **state) {
-    (void)state;
     static const struct {
         uint16_t bits;
         const char *text;
@@ -276,7 +270,6 @@ static void test_half_not_finite(void **state) {
 
 /* Other programs may have cast all tensors of numbers to 16 bits, and left the checksum out. */
 static void test_cast(void **state) {
-    (void)state;
     static const st_type types[] = {ST_F16, ST_BF16, ST_I16};
     for (int k = 0; k < 3; k++) {
         onet_model *m = small_model(false), *n;
@@ -347,7 +340,6 @@ static void expect_after(const char *from, const char *to, const char *sentence)
 }
 
 static void test_altered_header(void **state) {
-    (void)state;
     expect_after("\"ordernet\"", "\"disorder\"", "is not an OrderNet model");
     expect_after("version\":\"1\"", "version\":\"5\"",
                  "format_version is \"5\", which this version does not know; use a newer OrderNet");
@@ -375,7 +367,6 @@ static void test_altered_header(void **state) {
 /* Relative features are in files of format_version 2, which programs that know 1 alone refuse; a file without
  * them is as it was. */
 static void test_relative(void **state) {
-    (void)state;
     onet_error err;
     for (int relative = 0; relative < 2; relative++) {
         onet_model *m = model_with(false, relative), *n;
@@ -410,7 +401,6 @@ static void test_relative(void **state) {
 
 /* The pool changes no shape: the checksum shows that it was altered. */
 static void test_altered_pool(void **state) {
-    (void)state;
     size_t size, data;
     char *bytes = model_bytes(false, &size, &data);
     char *at = memmem(bytes, data, "\"mean\"", 6);
@@ -424,7 +414,6 @@ static void test_altered_pool(void **state) {
 
 /* A bad number with a right checksum: such a file is refused, and is not written either. */
 static void test_bad_numbers(void **state) {
-    (void)state;
     onet_error err;
     const char *path = help_path("kept.safetensors");
     onet_model *m = small_model(false);
@@ -445,7 +434,6 @@ static void test_bad_numbers(void **state) {
 }
 
 static void test_bad_words(void **state) {
-    (void)state;
     static const struct {
         const char *text, *sentence;
     } cases[] = {{"aa\xc3\xa9t\xc3\xa9", NULL},
@@ -480,7 +468,6 @@ static void test_bad_words(void **state) {
 }
 
 static void test_unwritable(void **state) {
-    (void)state;
     onet_error err;
     onet_model *m = small_model(false), *n;
     assert_int_equal(onet_model_save(m, "/tmp", &err), ONET_IO);

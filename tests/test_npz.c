@@ -43,7 +43,6 @@ static void expect_fixture(const onet_sets *s, bool order) {
 }
 
 static void test_fixtures(void **state) {
-    (void)state;
     static const char *const names[] = {"stored.npz",   "deflated.npz", "versions.npz",
                                         "fortran.npz",  "half.npz",     "big.npz",
                                         "big-half.npz", "no-order.npz", "single.npy"};
@@ -87,7 +86,6 @@ static void expect_mixed(const onet_sets *s) {
 }
 
 static void test_mixed_sizes(void **state) {
-    (void)state;
     static const char *const names[] = {"tests/data/flat.npz", "tests/data/filled.npz"};
     for (int i = 0; i < 2; i++) {
         onet_sets *sets, *again;
@@ -104,7 +102,6 @@ static void test_mixed_sizes(void **state) {
 }
 
 static void test_round_trip(void **state) {
-    (void)state;
     onet_sets *a, *b;
     onet_error err;
     const char *path = help_path("round.npz"), *binary = help_path("round.safetensors");
@@ -138,7 +135,6 @@ static void expect_context(const onet_sets *s) {
 }
 
 static void test_context(void **state) {
-    (void)state;
     onet_sets *a, *b;
     onet_error err;
     const char *path = help_path("context.npz"), *binary = help_path("context.safetensors");
@@ -176,7 +172,6 @@ static const char *npy_of(const char *type, size_t size, const uint64_t bits[4])
 
 /* Whole numbers of every size, sign and byte order; -5 as int64 was once read as 0. */
 static void test_whole_numbers(void **state) {
-    (void)state;
     for (int size = 1; size <= 8; size *= 2)
         for (int sign = 0; sign < 2; sign++)
             for (int order = 0; order < 2; order++) {
@@ -206,7 +201,6 @@ static void test_whole_numbers(void **state) {
 /* Whole numbers beyond 2^53 that are not those of a double are refused: others near them would become equal.
  */
 static void test_rounded_numbers(void **state) {
-    (void)state;
     const uint64_t one = (uint64_t)1 << 53 | 1;
     const struct {
         const char *type, *said;
@@ -244,7 +238,6 @@ static void expect_robust(read_sets *how, const char *path, bool checksum) {
 }
 
 static void test_hostile_npz(void **state) {
-    (void)state;
     expect_robust(npz_read, "tests/data/stored.npz", true);
     expect_robust(npz_read, "tests/data/deflated.npz", true);
     expect_robust(npz_read, "tests/data/context.npz", true);
@@ -253,14 +246,12 @@ static void test_hostile_npz(void **state) {
 }
 
 static void test_hostile_binary(void **state) {
-    (void)state;
     expect_robust(sets_binary_read, "tests/data/items.sets", false);
     expect_robust(sets_binary_read, "tests/data/words.sets", false);
     expect_robust(sets_binary_read, "tests/data/constraints.sets", false);
 }
 
 static void test_cannot_hold(void **state) {
-    (void)state;
     const float items[4] = {1, 2, 3, 4};
     onet_sets *sets;
     onet_error err;
@@ -294,7 +285,6 @@ static void expect_binary(const int32_t *sizes, size_t count, const float *items
 }
 
 static void test_bad_sets(void **state) {
-    (void)state;
     const float good[3] = {1, 2, 3}, infinite[3] = {1, 2, INFINITY};
     const int32_t right[3] = {1, 0, 0}, twice[3] = {1, 1, 0}, far[3] = {1, 0, 1}, negative[3] = {1, -1, 0};
     expect_binary((int32_t[]){2, 1}, 2, good, right, NULL);
@@ -311,7 +301,6 @@ static void test_bad_sets(void **state) {
 }
 
 static void test_growing(void **state) {
-    (void)state;
     const float items[6] = {1, 2, 3, 4, 5, INFINITY};
     const int32_t order[3] = {2, 0, 1};
     onet_sets *sets;

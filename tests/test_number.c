@@ -20,7 +20,6 @@ static void same(const char *text) {
 }
 
 static void reads_as_strtod(void **state) {
-    (void)state;
     static const char *const hard[] = {"0",
                                        "-0",
                                        "1e0",
@@ -70,7 +69,6 @@ static bool rounded(const char *text) {
 }
 
 static void knows_what_double_rounds(void **state) {
-    (void)state;
     static const char *const yes[] = {
         "9007199254740993",      "-9007199254740993",    "+0009007199254740993",   "1700000000000000001",
         "18446744073709551615",  "123456789012345678",   "9007199254740993.0",     "9007199254740993.",
@@ -113,7 +111,6 @@ static void knows_what_double_rounds(void **state) {
 }
 
 static void keeps_to_the_grammar(void **state) {
-    (void)state;
     static const char *const bad[] = {"", "-", "+1", ".5", "1.", "01", "1e", "1e+", "-.5", "a", " 1"};
     static const char *const loose[] = {"+1", ".5", "1.", "01", "-.5", "007.50e+01"};
     double value;
@@ -132,7 +129,6 @@ static void keeps_to_the_grammar(void **state) {
 }
 
 static void writes_back(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 4, 0);
     char text[NUMBER_TEXT];
@@ -152,7 +148,6 @@ static void writes_back(void **state) {
 
 /* Doubles: random bits, decimals as people write them, and what is near a power of ten. */
 static void writes_exactly(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 5, 0);
     char text[NUMBER_TEXT], digits[NUMBER_TEXT];
@@ -189,7 +184,6 @@ static void expect_text(float value) {
 }
 
 static void writes_as_printf(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 5, 0);
     for (int i = 0; i < 200000; i++) {
@@ -221,7 +215,6 @@ static void writes_as_printf(void **state) {
 
 /* A decimal comma in the user's locale changes nothing. */
 static void ignores_the_locale(void **state) {
-    (void)state;
     use_locale("de_DE");
     char text[NUMBER_TEXT];
     double value;
@@ -233,7 +226,6 @@ static void ignores_the_locale(void **state) {
 }
 
 static void knows_utf8(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         size_t valid;

@@ -37,14 +37,12 @@ static const char *odd(const onet_sets *sets) {
 }
 
 static void nothing_is_odd(void **state) {
-    (void)state;
     onet_sets *sets = sound_sets();
     assert_string_equal(odd(sets), "");
     onet_sets_free(sets);
 }
 
 static void contradictions(void **state) {
-    (void)state;
     onet_sets *sets = sound_sets();
     /* The same items in another order of the file, and in the same right order: no contradiction. */
     float *items = sets->items, turned[N * WIDTH];
@@ -63,7 +61,6 @@ static void contradictions(void **state) {
 }
 
 static void features(void **state) {
-    (void)state;
     onet_sets *sets = sound_sets();
     size_t items = sets->start[sets->count];
     const char *const names[] = {"a", "b", "c"};
@@ -83,7 +80,6 @@ static void features(void **state) {
 }
 
 static void items_and_orders(void **state) {
-    (void)state;
     onet_sets *sets = sound_sets(), few;
     for (size_t s = 0; s < sets->count; s += 2) /* items 0 and 1 of every other set */
         memcpy(sets->items + (sets->start[s] + 1) * WIDTH, sets->items + sets->start[s] * WIDTH,
@@ -103,7 +99,6 @@ static void items_and_orders(void **state) {
 }
 
 static void what_it_refuses(void **state) {
-    (void)state;
     onet_sets *sets = sound_sets(), none = *sets;
     onet_error err;
     none.order = NULL;

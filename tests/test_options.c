@@ -65,7 +65,6 @@ static void refused(const char *line, const char *sentence) {
 }
 
 static void accepts(void **state) {
-    (void)state;
     assert_int_equal(parse("a --file f --count=7 b --seed 18446744073709551615 --rate 0.5 - --flag --no-on"),
                      0);
     assert_int_equal(operands, 3);
@@ -86,7 +85,6 @@ static void accepts(void **state) {
 }
 
 static void asks_for_help(void **state) {
-    (void)state;
     assert_int_equal(parse("--help"), 0);
     assert_true(help);
     assert_int_equal(parse("--file x"), 0);
@@ -94,7 +92,6 @@ static void asks_for_help(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
     refused("--count 0 --file f", "option --count takes a whole number from 1 to 10, not '0'");
     refused("--count 3x", "option --count takes a whole number from 1 to 10, not '3x'");
     refused("--count 99999999999999999999", "option --count takes a whole number from 1 to 10, not "
@@ -117,7 +114,6 @@ static void refuses(void **state) {
 }
 
 static void takes_sizes(void **state) {
-    (void)state;
     assert_int_equal(parse("--file f --n 5-7,10,20-21"), 0);
     static const int want[] = {5, 6, 7, 10, 20, 21};
     assert_int_equal(v.sizes.count, 6);
@@ -135,7 +131,6 @@ static void takes_sizes(void **state) {
 }
 
 static void shows_defaults(void **state) {
-    (void)state;
     char text[64];
     assert_int_equal(parse("--file f --rate 0.25 --decode greedy"), 0);
     assert_false(option_default(&table[1], &v, text, sizeof text));

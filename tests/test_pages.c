@@ -23,7 +23,6 @@ static void assert_order(const int32_t *order, const int *right, int n) {
 }
 
 static void rules_order_as_they_say(void **state) {
-    (void)state;
     int32_t order[GRID];
     assert_int_equal(rule_order(RULE_TOP_DOWN, grid, NULL, GRID, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){2, 1, 0, 4, 3}, GRID);
@@ -37,7 +36,6 @@ static void rules_order_as_they_say(void **state) {
 }
 
 static void trimmed_boxes_are_cut_where_they_overlap(void **state) {
-    (void)state;
     /* Two columns whose boxes overlap, and more so than the paragraphs in them. */
     const page_box boxes[] = {{0, 0, 53, 48}, {0, 48, 53, 100}, {47, 0, 100, 50}, {47, 49, 100, 100}};
     int32_t order[4];
@@ -72,7 +70,6 @@ static void random_page(page *p, int n, uint64_t seed) {
 }
 
 static void regions_inside_others_are_read_with_them(void **state) {
-    (void)state;
     enum { N = 7 };
     const page_box boxes[N] = {{0, 0, 48, 50},   {52, 0, 100, 50}, {0, 52, 48, 100}, {52, 52, 100, 100},
                                {40, 45, 47, 49}, {53, 1, 60, 5},   {54, 2, 56, 4}};
@@ -92,7 +89,6 @@ static void regions_inside_others_are_read_with_them(void **state) {
 }
 
 static void ways_have_names_of_their_own(void **state) {
-    (void)state;
     for (int k = 0; k < page_way_count(); k++) {
         char name[PAGE_WAY_NAME];
         assert_int_equal(page_way_named(page_way_name(k, name)), k);
@@ -103,7 +99,6 @@ static void ways_have_names_of_their_own(void **state) {
 
 /* Columns with a gap between rows: the rule of gutters reads them by columns. */
 static void the_usual_way_is_right_on_two_pages_more(void **state) {
-    (void)state;
     enum { N = 4, PAGES = 3 };
     const page_box boxes[N] = {{0, 0, 48, 40}, {52, 0, 100, 40}, {0, 60, 48, 100}, {52, 60, 100, 100}};
     const int by_columns[N] = {0, 2, 1, 3}, by_rows[N] = {0, 1, 2, 3};
@@ -132,7 +127,6 @@ static void the_usual_way_is_right_on_two_pages_more(void **state) {
 /* A page of a book: a running title and, a little higher, the page number at its right; a paragraph with an
  * initial, and one whose note begins higher; two columns, the left one a little lower. */
 static void prints_are_read_from_the_top_but_for_initials_and_columns(void **state) {
-    (void)state;
     enum { N = 8 };
     const page_box boxes[N] = {{20, 1, 80, 4}, {90, 0, 96, 4},   {10, 10, 90, 40}, {11, 11, 20, 20},
                                {0, 44, 9, 50}, {10, 45, 90, 60}, {10, 66, 48, 90}, {52, 65, 90, 90}};
@@ -182,7 +176,6 @@ static void prints_are_read_from_the_top_but_for_initials_and_columns(void **sta
 
 /* A box around two columns of two regions, in one of which lies another: the cuts do not see the box. */
 static void frames_are_read_before_what_they_hold(void **state) {
-    (void)state;
     enum { N = 7 };
     const page_box boxes[N] = {{52, 20, 98, 58}, {2, 20, 48, 60},   {0, 0, 100, 10}, {52, 64, 98, 98},
                                {2, 64, 48, 98},  {0, 18, 100, 100}, {30, 90, 40, 95}};
@@ -204,7 +197,6 @@ static void frames_are_read_before_what_they_hold(void **state) {
 
 /* Two columns of three regions with a row gap right across the page. */
 static void separators_are_not_cut_through(void **state) {
-    (void)state;
     enum { N = 6 };
     const page_box boxes[N] = {{0, 0, 48, 30},   {0, 33, 48, 60},   {0, 63, 48, 100},
                                {52, 0, 100, 30}, {52, 33, 100, 60}, {52, 63, 100, 100}};
@@ -242,7 +234,6 @@ static void separators_are_not_cut_through(void **state) {
 /* A separator changes the features, and a page whose separators divide nothing has those of a page without.
  */
 static void separators_are_features(void **state) {
-    (void)state;
     enum { N = 40 };
     page p;
     random_page(&p, N, 4);
@@ -262,7 +253,6 @@ static void separators_are_features(void **state) {
 }
 
 static void every_rule_gives_a_permutation(void **state) {
-    (void)state;
     enum { N = 5000 };
     page p;
     random_page(&p, N, 1);
@@ -290,7 +280,6 @@ static void every_rule_gives_a_permutation(void **state) {
 }
 
 static void scale_and_shift_do_not_matter(void **state) {
-    (void)state;
     enum { N = 40 };
     page p;
     random_page(&p, N, 2);
@@ -309,7 +298,6 @@ static void scale_and_shift_do_not_matter(void **state) {
 }
 
 static void variants_are_pages_with_an_order(void **state) {
-    (void)state;
     page p, variant;
     random_page(&p, 30, 3);
     for (int i = 0; i < 20; i++) add_region(&p, (page_box){0.05 * i, 0, 0.05 * i, 1}, KIND_SEPARATOR);
@@ -343,7 +331,6 @@ static void variants_are_pages_with_an_order(void **state) {
 
 /* Regions on one line have no height to measure by. */
 static void variants_of_a_flat_page(void **state) {
-    (void)state;
     page p, variant;
     random_page(&p, 9, 3);
     for (int i = 0; i < p.count; i++) p.regions[i].box.y0 = p.regions[i].box.y1 = 7;
@@ -359,7 +346,6 @@ static void variants_of_a_flat_page(void **state) {
 
 /* A block's own numbers are its box; one without them has that of its outline, or none. */
 static void boxes_of_alto(void **state) {
-    (void)state;
     static const char text[] = "<alto><Layout><Page><PrintSpace>"
                                "<TextBlock HPOS='1' VPOS='2' WIDTH='3' HEIGHT='4'><Shape><Polygon "
                                "POINTS='0,0 9,9'/></Shape></TextBlock>"
@@ -410,7 +396,6 @@ static void reverse(const char *text) {
     "<TableRegion id='&lt;c'><Coords><Point x='0' y='40'/><Point x='9' y='49'/></Coords></TableRegion>"
 
 static void written_orders_are_read_again(void **state) {
-    (void)state;
     reverse("<PcGts><Page>" REGIONS "</Page></PcGts>");
     reverse("<PcGts><Page><TextRegion id='a' custom='readingOrder {index:7;}'/>"
             "<TextRegion id='b' custom='x {index:1;} readingOrder {index:3;}'/></Page></PcGts>");
@@ -439,7 +424,6 @@ static void written_orders_are_read_again(void **state) {
 }
 
 static void five_thousand_regions(void **state) {
-    (void)state;
     char *text = malloc(1 << 20);
     size_t at = (size_t)sprintf(text, "<PcGts><Page>");
     for (int i = 0; i < 5000; i++)
@@ -475,7 +459,6 @@ static bool merged_is_tuned(const char *from[2]) {
 }
 
 static void merged_models_are_tuned_if_all_parts_are(void **state) {
-    (void)state;
     assert_true(merged_is_tuned((const char *[]){"a", "a"}));
     assert_true(merged_is_tuned((const char *[]){"a", "b"}));
     assert_false(merged_is_tuned((const char *[]){"a", NULL}));

@@ -10,7 +10,6 @@ static const double boxes[][4] = {
 enum { N = sizeof boxes / sizeof *boxes };
 
 static void orders_boxes_without_a_model(void **state) {
-    (void)state;
     onet_pages *pages;
     int32_t order[N];
     int count;
@@ -38,7 +37,6 @@ static void orders_boxes_without_a_model(void **state) {
 }
 
 static void refuses_what_is_no_page(void **state) {
-    (void)state;
     onet_pages *pages;
     onet_error err;
     int32_t order[1];
@@ -57,7 +55,6 @@ static void refuses_what_is_no_page(void **state) {
 }
 
 static void knows_the_names_of_types(void **state) {
-    (void)state;
     assert_int_equal(onet_region_of("Section_Header"), ONET_REGION_HEADING);
     assert_int_equal(onet_region_of("page-number"), ONET_REGION_FURNITURE);
     assert_int_equal(onet_region_of("footnote"), ONET_REGION_NOTE);

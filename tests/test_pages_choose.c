@@ -39,7 +39,6 @@ static void note(void *context, const page_alternative *orders, size_t count, si
 
 /* Also on a large page, and whatever the number of the way. */
 static void the_usual_way_is_always_tried(void **state) {
-    (void)state;
     enum { LARGE_PAGE = 620 };
     onet_settings settings = {page_feature_count(), 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, 0, {0}};
     onet_model *model = model_of(&settings, 5);
@@ -101,7 +100,6 @@ static void grid(page_layout *l, page *p, double white) {
 /* Rows may be read across a gutter where more white crosses the columns than it has; what knows no columns
  * never. */
 static void gutters_are_crossed_only_by_wider_white(void **state) {
-    (void)state;
     page p;
     page_layout l;
     grid(&l, &p, 2);

@@ -51,7 +51,6 @@ static void generate(page *p, int family, int number) {
 }
 
 static void every_family_is_right(void **state) {
-    (void)state;
     ready r;
     start(&r);
     for (int family = 0; family < PAGE_FAMILIES; family++) {
@@ -91,7 +90,6 @@ static bool all_rules_are_right(const page *p) {
 
 /* Not a single one: the network has nothing to say there. */
 static void pages_that_all_rules_get_right_are_right(void **state) {
-    (void)state;
     ready r;
     int agreed = 0;
     start(&r);
@@ -122,7 +120,6 @@ static void assert_same(const ready *r, page *p, page *changed, const int *from)
 }
 
 static void the_page_alone_decides(void **state) {
-    (void)state;
     ready r;
     start(&r);
     for (int family = 0; family < PAGE_FAMILIES; family++)

@@ -68,7 +68,6 @@ static size_t log_probs(const inputs *in, const double *logits, double *out) {
 }
 
 static void agrees_with_the_twin(void **state) {
-    (void)state;
     char **names = golden_names();
     for (size_t i = 0; names[i]; i++) {
         inputs in;
@@ -121,7 +120,6 @@ static void agrees_with_the_twin(void **state) {
 /* The golden gradients of the small nets against central differences of the paper's form along random signs:
  * a third view, which shares no code with torch's backward pass. */
 static void gradients_match_differences(void **state) {
-    (void)state;
     const double h = 1e-7;
     char **names = golden_names();
     for (size_t k = 0; names[k]; k++) {
@@ -167,7 +165,6 @@ static void gradients_match_differences(void **state) {
 }
 
 static void records_and_null_parameters(void **state) {
-    (void)state;
     inputs in;
     inputs_load(&in, "tsp-n5-b8");
     size_t count, size = 0;

@@ -25,7 +25,6 @@ static void same_set(const onet_sets *part, size_t s, const onet_sets *all, size
 }
 
 static void the_sets_that_were_asked_for(void **state) {
-    (void)state;
     onet_error err;
     for (int as_words = 0; as_words < 2; as_words++) {
         onet_sets *all = number_sets(SETS, as_words, 1), *half[2];
@@ -51,7 +50,6 @@ static void the_sets_that_were_asked_for(void **state) {
 }
 
 static void context_and_constraints_go_along(void **state) {
-    (void)state;
     onet_error err;
     onet_sets *all, *some;
     /* Three sets of three items, of which the last is context. */
@@ -80,7 +78,6 @@ static void context_and_constraints_go_along(void **state) {
 
 /* A permutation, another for another seed, in which every set may come at every place. */
 static void places_are_drawn(void **state) {
-    (void)state;
     onet_error err;
     int times[5][5] = {{0}};
     for (uint64_t seed = 0; seed < 5000; seed++) {
@@ -99,7 +96,6 @@ static void places_are_drawn(void **state) {
 }
 
 static void sets_are_joined(void **state) {
-    (void)state;
     onet_error err;
     for (int as_words = 0; as_words < 2; as_words++) {
         onet_sets *a = number_sets(SETS, as_words, 1), *b = number_sets(SETS, as_words, 2), *joined;

@@ -32,7 +32,6 @@ static onet_model *small_model(void) {
 }
 
 static void tells_of_models(void **state) {
-    (void)state;
     onet_model *model = small_model();
     size_t trained = 0, count = 0;
     onet_tensor t;
@@ -62,7 +61,6 @@ static void tells_of_models(void **state) {
 }
 
 static void models_as_bytes(void **state) {
-    (void)state;
     onet_model *model = small_model(), *again;
     void *bytes, *second;
     size_t size, second_size;
@@ -99,7 +97,6 @@ static void models_as_bytes(void **state) {
 
 /* Sets in arrays of the caller's own, which nothing copies. */
 static void checks_a_callers_sets(void **state) {
-    (void)state;
     float items[] = {3, 1, 2, 4, 5};
     int32_t order[] = {1, 0, 2, 0, 1};
     size_t start[] = {0, 2, 5};
@@ -119,7 +116,6 @@ static void checks_a_callers_sets(void **state) {
 }
 
 static void names_files(void **state) {
-    (void)state;
     char path[32];
     assert_int_equal(onet_train_path(path, sizeof path, "a/m.safetensors", ONET_TRAIN_LOG), 11);
     assert_string_equal(path, "a/m.log.csv");
@@ -156,7 +152,6 @@ static ptrdiff_t refuse(void *context, void *buffer, size_t size) {
 }
 
 static void reads_a_callers_bytes(void **state) {
-    (void)state;
     const char text[] = "{\"items\": [[1], [2]], \"order\": [1, 0]}\n{\"items\": [[3]], \"order\": [0]}\n";
     source s = {text, sizeof text - 1};
     onet_read_options o = {.size = sizeof o, .bytes = give, .context = &s};
@@ -174,7 +169,6 @@ static void reads_a_callers_bytes(void **state) {
 }
 
 static void measures_speed(void **state) {
-    (void)state;
     onet_speed_options o;
     onet_speed speed;
     onet_speed_defaults(&o, sizeof o);
@@ -219,7 +213,6 @@ static void see_how_far(void *context, size_t done, size_t steps) {
 }
 
 static void large_sets_show_how_far_they_are(void **state) {
-    (void)state;
     enum { SMALL = 300, LARGE = 1200 };
     onet_model *model = small_model();
     static float items[LARGE];
@@ -246,7 +239,6 @@ static void large_sets_show_how_far_they_are(void **state) {
 }
 
 static void ordering_stops(void **state) {
-    (void)state;
     enum { SMALL = 300, LARGE = 500 };
     onet_model *model = small_model();
     float items[LARGE];
@@ -287,7 +279,6 @@ static void ordering_stops(void **state) {
 }
 
 static void alone_in_the_world(void **state) {
-    (void)state;
     assert_int_equal(onet_world_rank(NULL), 0);
     assert_int_equal(onet_world_size(NULL), 1);
     assert_int_equal(onet_world_agree(NULL, ONET_IO, &err), ONET_IO);

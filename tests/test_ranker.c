@@ -96,7 +96,6 @@ static double bowl(void *context, const double *x, double *gradient) {
 }
 
 static void minimum_of_a_bowl(void **state) {
-    (void)state;
     double x[2] = {50, -70};
     int calls = 0;
     assert_true(minimise(x, 2, bowl, &calls, 100, 1e-15));
@@ -105,7 +104,6 @@ static void minimum_of_a_bowl(void **state) {
 }
 
 static void finds_the_score(void **state) {
-    (void)state;
     onet_sets *train = score_sets(500, 0, 1), *test = score_sets(300, 0, 2);
     onet_model *model;
     onet_error err = {.text = ""};
@@ -125,7 +123,6 @@ static void finds_the_score(void **state) {
 }
 
 static void noise_does_not_hurt(void **state) {
-    (void)state;
     onet_sets *train = score_sets(300, 3, 3), *test = score_sets(300, 0, 4);
     onet_model *model;
     assert_int_equal(onet_ranker_train(&model, train, NULL, NULL), ONET_OK);
@@ -154,7 +151,6 @@ static double plackett_luce(const onet_model *m, const onet_sets *sets, size_t s
 }
 
 static void probabilities_by_hand(void **state) {
-    (void)state;
     onet_sets *sets = score_sets(60, 5, 5);
     onet_model *model;
     /* The last item of each set of three or more becomes context; the scores of the others do not depend on
@@ -179,7 +175,6 @@ static void probabilities_by_hand(void **state) {
 /* A set of many items is sorted; a beam search finds the same, also where the greedy search leaves out the
  * rows of items that were placed. */
 static void sorts_as_the_search_does(void **state) {
-    (void)state;
     enum { MANY = 300 };
     onet_sets *train = score_sets(200, 1, 6), *large;
     onet_model *model;
@@ -218,7 +213,6 @@ static void sorts_as_the_search_does(void **state) {
 }
 
 static void same_bits_for_any_threads(void **state) {
-    (void)state;
     onet_sets *sets = score_sets(700, 2, 8);
     char first[65] = "", now[65];
     for (int threads = 1; threads <= 3; threads++) {
@@ -244,7 +238,6 @@ static void same_bits_for_any_threads(void **state) {
 }
 
 static void words_and_relative_features(void **state) {
-    (void)state;
     onet_sets *words = number_sets(300, 1, 9), *numbers = score_sets(300, 0, 10),
               *test = score_sets(100, 0, 11);
     onet_ranker_options o;
@@ -267,7 +260,6 @@ static void words_and_relative_features(void **state) {
 /* Twelve decades in one feature: the scale of the features is chosen as for a net, the rank within the set
  * among them. */
 static void heavy_tails(void **state) {
-    (void)state;
     onet_sets *sets;
     onet_model *model, *plain;
     rng r;
@@ -299,7 +291,6 @@ static void heavy_tails(void **state) {
 }
 
 static void what_it_refuses(void **state) {
-    (void)state;
     onet_sets *sets = score_sets(20, 0, 12), unordered = *sets;
     onet_model *model, *tuned;
     onet_error err = {.text = ""};
@@ -329,7 +320,6 @@ static void what_it_refuses(void **state) {
 
 /* One set, sets of one item, equal features: nothing to learn is no failure. */
 static void nothing_to_learn(void **state) {
-    (void)state;
     onet_sets *sets;
     onet_model *model;
     const float same[6] = {1, 1, 1, 1, 1, 1};
@@ -347,7 +337,6 @@ static void nothing_to_learn(void **state) {
 }
 
 static void linear_task(void **state) {
-    (void)state;
     char path[SHARED_PATH];
     onet_sets *train, *test;
     onet_model *model;

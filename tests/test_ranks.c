@@ -70,7 +70,6 @@ static int looks(rule how, bool sorted, bool as_ranks, uint64_t seed, int sets_c
 }
 
 static void ranks_are_noticed(void **state) {
-    (void)state;
     for (uint64_t seed = 1; seed < 20; seed++) {
         assert_true(looks(BY_VALUE, false, true, seed, SETS));
         assert_true(looks(BY_SUM, false, true, seed, SETS));
@@ -80,7 +79,6 @@ static void ranks_are_noticed(void **state) {
 }
 
 static void orders_are_not_taken_for_ranks(void **state) {
-    (void)state;
     for (uint64_t seed = 1; seed < 100; seed++)
         for (int how = 0; how < RULES; how++)
             for (int sorted = 0; sorted < 2; sorted++)
@@ -88,7 +86,6 @@ static void orders_are_not_taken_for_ranks(void **state) {
 }
 
 static void nothing_is_said_where_nothing_tells(void **state) {
-    (void)state;
     for (uint64_t seed = 1; seed < 100; seed++) {
         assert_false(looks(BY_CHANCE, false, true, seed, SETS));
         assert_false(looks(AS_STORED, true, true, seed, SETS)); /* its own inverse */

@@ -24,7 +24,6 @@ static void gives(const char *name, const char *text, const char *key, const cha
 }
 
 static void keys(void **state) {
-    (void)state;
     const char *text =
         "{\"items\": [1], \"id\": \"a\\\"\\u00e9\"}\n{\"items\": [1], \"id\": 7.50}\n"
         "{\"items\": [1], \"id\": null}\n{\"items\": [1]}\n{\"items\": [1], \"id\": [1, \"x\"]}\n"
@@ -35,7 +34,6 @@ static void keys(void **state) {
 }
 
 static void columns(void **state) {
-    (void)state;
     const char *text = "set,x,kind\na,1,\"b, \"\"c\"\"\"\nd,2,\na,3,\"b, \"\"c\"\"\"\n";
     gives("a.csv", text, "kind", "b, \"c\" - ");
     gives("a.csv", text, "set", "a d ");

@@ -78,7 +78,6 @@ static double right(const onet_model *model, const onet_sets *sets, onet_order_o
 }
 
 static void learns_from_relations_alone(void **state) {
-    (void)state;
     onet_error err;
     onet_sets *sets = chains(1500, 3, 7, 0, 1), *test = chains(200, 3, 9, 0, 2);
     onet_model *model = trained(sets, options(8));
@@ -147,7 +146,6 @@ static void learns_from_relations_alone(void **state) {
 
 /* Large sets with relations share a batch only as far as memory allows; others do as ever. */
 static void batches_fit_memory(void **state) {
-    (void)state;
     onet_sets large = {.count = 2, .start = (size_t[]){0, 1000, 2000}, .width = 1};
     assert_int_equal(onet_train_batch(&large), 32);
     large.pairs = &(onet_pairs){.width = 2};
@@ -170,7 +168,6 @@ static void checksum(const onet_sets *sets, onet_train_options o, char hex[65]) 
 }
 
 static void bits_do_not_depend_on_threads(void **state) {
-    (void)state;
     onet_sets *sets = chains(100, 2, 9, 2, 3);
     onet_train_options o = options(1);
     o.drop = 0.3;
@@ -186,7 +183,6 @@ static void bits_do_not_depend_on_threads(void **state) {
 
 /* Items left out of a set take their relations with them: what is left is as if it had been given so. */
 static void picked_sets_keep_their_relations(void **state) {
-    (void)state;
     onet_error err;
     onet_sets *sets = chains(4, 3, 6, 2, 4), *some, *joined;
     uint8_t take[] = {0, 1, 0, 1};
@@ -206,7 +202,6 @@ static void picked_sets_keep_their_relations(void **state) {
 }
 
 static void wrong_relations_are_refused(void **state) {
-    (void)state;
     onet_error err;
     onet_sets *with = chains(60, 3, 5, 2, 5), *without = NULL;
     onet_model *model = trained(with, options(1)), *plain, *tuned;

@@ -25,7 +25,6 @@ static void fill(real x[N * LD], float shift, float factor) {
 }
 
 static void values_by_hand(void **state) {
-    (void)state;
     /* 1, 2, 6: mean 3, variance (4 + 1 + 9) / 3. */
     real x[] = {1, 5, 0, 0, 2, 5, 0, 0, 6, 5, 0, 0};
     double deviation = sqrt(14.0 / 3);
@@ -37,7 +36,6 @@ static void values_by_hand(void **state) {
 }
 
 static void has_mean_0_and_deviation_1(void **state) {
-    (void)state;
     real x[N * LD], one[N * LD];
     fill(x, 0.5f, 2);
     memcpy(one, x, sizeof x);
@@ -58,7 +56,6 @@ static void has_mean_0_and_deviation_1(void **state) {
 }
 
 static void shift_and_factor_leave_it(void **state) {
-    (void)state;
     real x[N * LD], y[N * LD];
     fill(x, 0, 1);
     fill(y, 3, 0.25f);
@@ -70,7 +67,6 @@ static void shift_and_factor_leave_it(void **state) {
 }
 
 static void never_nan(void **state) {
-    (void)state;
     real one[] = {4, NAN}, small[] = {1, NAN, 1 + 1e-6f, NAN}, spread[] = {0, NAN, 4e-6f, NAN},
          far[] = {-3e38f, NAN, 3e38f, NAN}, over[] = {INFINITY, NAN, 1, NAN};
     relative_features(one, 2, 1, 0, 1, 1);
@@ -88,7 +84,6 @@ static void never_nan(void **state) {
 /* ---- the net ---- */
 
 static void shape_and_parameters(void **state) {
-    (void)state;
     onet_error err;
     shape *sh = need(malloc(sizeof *sh)), *plain = need(malloc(sizeof *plain));
     onet_settings s = net_of;
@@ -135,7 +130,6 @@ static net *training_net(const onet_model *m, const onet_sets *sets, int n, cons
 }
 
 static void training_and_ordering_see_the_same_bits(void **state) {
-    (void)state;
     enum { B = 5 };
     for (int n = 1; n < 60; n += 29) {
         onet_model *m = model_of(&net_of, 6);
@@ -179,7 +173,6 @@ static void training_and_ordering_see_the_same_bits(void **state) {
 
 /* Where items are left out, the others stand where they stood in the whole set. */
 static void items_left_out_still_count(void **state) {
-    (void)state;
     enum { B = 5, SIZE = 20 };
     onet_error err;
     onet_model *m = model_of(&net_of, 6);
@@ -221,7 +214,6 @@ static void items_left_out_still_count(void **state) {
 /* The statistics of the batch in place of the running ones, from how far these moved: then ordering gives the
  * log-probabilities of training's forward pass. With relative features, and without. */
 static void ordering_scores_as_training_does(void **state) {
-    (void)state;
     enum { B = 6, SIZE = 8 };
     for (int relative = 0; relative < 2; relative++) {
         onet_settings settings = net_of;
@@ -256,7 +248,6 @@ static void ordering_scores_as_training_does(void **state) {
 
 /* A set with one item, one with equal items, one with a constant feature. */
 static void degenerate_sets_are_ordered(void **state) {
-    (void)state;
     onet_error err;
     onet_model *m = model_of(&net_of, 12);
     const float items[] = {1, 2, 3, 1, 2, 3, 1, 2, 3};
@@ -272,7 +263,6 @@ static void degenerate_sets_are_ordered(void **state) {
 }
 
 static void training(void **state) {
-    (void)state;
     onet_error err;
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);

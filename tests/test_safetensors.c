@@ -19,7 +19,6 @@ static const char *raw_file(const char *header, size_t size) {
 }
 
 static void test_round_trip(void **state) {
-    (void)state;
     const float numbers[6] = {1, -2, 3.5f, 0, 1e-30f, 6};
     const uint8_t bytes[3] = {1, 2, 255};
     const int64_t large[1] = {-5};
@@ -71,7 +70,6 @@ static void test_round_trip(void **state) {
     "\"" name "\":{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]}"
 
 static void test_hostile(void **state) {
-    (void)state;
     static const struct {
         const char *header;
         size_t data;
@@ -141,7 +139,6 @@ static void test_hostile(void **state) {
 }
 
 static void test_lengths(void **state) {
-    (void)state;
     static const struct {
         const char bytes[16];
         size_t size;
@@ -183,7 +180,6 @@ static const char *packed_file(const char *header, size_t size) {
 /* The header of a compressed file is believed only as far as the file goes, and checked before the rest is
  * unpacked. */
 static void test_compressed(void **state) {
-    (void)state;
     const char *const header = "{\"a\": {\"dtype\": \"U8\", \"shape\": [64], \"data_offsets\": [0, 64]}}";
     const char *const large =
         "{\"a\": {\"dtype\": \"U8\", \"shape\": [1099511627776], \"data_offsets\": [0, 1099511627776]}}";
@@ -215,7 +211,6 @@ static void test_compressed(void **state) {
 
 /* A file that is not a model is refused by its header; its data are not decompressed. */
 static void test_compressed_model(void **state) {
-    (void)state;
     alloc_works_or_skip(); /* a sanitizer needs more memory than the limit */
     const char *path = packed_file("{\"__metadata__\": {\"format\": \"other\"}}", (size_t)1 << 26);
     onet_model *model;

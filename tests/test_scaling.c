@@ -19,7 +19,6 @@ static onet_error err;
 /* ---- what is asked for ---- */
 
 static void texts(void **state) {
-    (void)state;
     static const char *const names[] = {"x", "price", "when:utc"};
     onet_columns *columns;
     onet_scale wish[3];
@@ -66,7 +65,6 @@ static onet_sets *four(void) {
 }
 
 static void quantiles_and_ranks(void **state) {
-    (void)state;
     onet_sets *sets = four(), seen;
     scaling *s;
     ok(scaling_learn(&s, sets, "quantile:1,standard", true, true, NULL, &err));
@@ -90,7 +88,6 @@ static void quantiles_and_ranks(void **state) {
 }
 
 static void one_item_has_the_middle_rank(void **state) {
-    (void)state;
     static const float items[] = {7};
     static const int32_t order[] = {0};
     onet_sets *sets, seen;
@@ -153,7 +150,6 @@ static onet_sets *drawn(draw *one, int count) {
 }
 
 static void automatic(void **state) {
-    (void)state;
     static const struct {
         draw *one;
         onet_scale meant;
@@ -211,7 +207,6 @@ static double exact(const onet_model *model, const onet_sets *sets) {
 }
 
 static void learns_decades(void **state) {
-    (void)state;
     onet_sets *sets = drawn(decades, 300);
     onet_model *model, *again, *merged;
     onet_train_options o = small();
@@ -274,7 +269,6 @@ static void learns_decades(void **state) {
 
 /* Well-behaved features give the model that they gave before there were scales. */
 static void plain_stays_plain(void **state) {
-    (void)state;
     onet_sets *sets = drawn(normal, 100);
     onet_model *model;
     onet_train_options o = small();
@@ -297,7 +291,6 @@ static void plain_stays_plain(void **state) {
 
 /* The same data times a tiny factor: standardised all the same. */
 static void tiny_deviations(void **state) {
-    (void)state;
     static const float factor[] = {1, 1e-12f, 1e-30f, 1e30f};
     for (size_t f = 0; f < sizeof factor / sizeof *factor; f++) {
         onet_sets *sets = drawn(normal, 300);
@@ -344,7 +337,6 @@ static onet_sets *times(bool near, int count) {
 }
 
 static void seconds_are_told_apart(void **state) {
-    (void)state;
     for (int near = 0; near < 2; near++) {
         onet_sets *sets = times(near, 300), *part;
         assert_non_null(sets->exact);
@@ -380,7 +372,6 @@ static void seconds_are_told_apart(void **state) {
 }
 
 static void ranker_centres(void **state) {
-    (void)state;
     onet_sets *sets = times(true, 100);
     onet_model *model;
     ok(onet_ranker_train(&model, sets, NULL, &err));
@@ -391,7 +382,6 @@ static void ranker_centres(void **state) {
 
 /* Values that differ count as different, though the net sees them as one. */
 static void equal_in_float32(void **state) {
-    (void)state;
     onet_sets *sets;
     static const double value[] = {1, 1 + 1e-9, 5, 1e6};
     static const int32_t right[] = {0, 1, 2, 3};
@@ -423,7 +413,6 @@ static void equal_in_float32(void **state) {
 
 /* Files keep what float32 would lose, and nothing else. */
 static void files_keep_doubles(void **state) {
-    (void)state;
     static const char *const names[] = {"scaling.jsonl", "scaling.csv", "scaling.npz", "scaling.safetensors"};
     onet_sets *sets[2] = {times(true, 20), drawn(normal, 20)}, *again;
     for (size_t i = 0; i < 8; i++) {

@@ -12,7 +12,6 @@ static bool is_cut(int fd) {
 }
 
 static void cut_off(void **state) {
-    (void)state;
     enum { COUNT = 4 };
     clients all;
     client *one[COUNT];

@@ -11,13 +11,11 @@ static const request_limits limits = {.sets = 3, .items = 5, .beam = 10, .cells 
 static models served;
 
 static int load_models(void **state) {
-    (void)state;
     onet_error err;
     return models_add(&served, "sort=tests/cli/sort.safetensors", &err) != ONET_OK;
 }
 
 static int free_models(void **state) {
-    (void)state;
     models_free(&served);
     return 0;
 }
@@ -30,7 +28,6 @@ static onet_status members_of(envelope *e, const char *body, char *room, onet_er
 }
 
 static void members(void **state) {
-    (void)state;
     envelope e;
     onet_error err;
     char room[256];
@@ -50,7 +47,6 @@ static void members(void **state) {
 }
 
 static void members_refused(void **state) {
-    (void)state;
     static const struct {
         const char *body, *sentence;
     } bad[] = {
@@ -81,7 +77,6 @@ static void members_refused(void **state) {
 }
 
 static void too_many_members(void **state) {
-    (void)state;
     for (int count = ENVELOPE_MEMBERS; count <= ENVELOPE_MEMBERS + 1; count++) {
         envelope e;
         onet_error err;
@@ -95,7 +90,6 @@ static void too_many_members(void **state) {
 }
 
 static void elements(void **state) {
-    (void)state;
     span found[3];
     size_t count;
     onet_error err;
@@ -114,7 +108,6 @@ static void elements(void **state) {
 /* ---- Text -------------------------------------------------------------------------------------------- */
 
 static void strings(void **state) {
-    (void)state;
     static const char odd[] = "a\"\\<b>&'\n\x7f\xc3\xa9\xff\xe2\x82";
     text t = {0};
     text_string(&t, odd, strlen(odd));
@@ -125,7 +118,6 @@ static void strings(void **state) {
 }
 
 static void numbers(void **state) {
-    (void)state;
     text t = {0};
     text_order(&t, (int32_t[]){0, 10, 2147483647}, 3);
     text_floats(&t, (float[]){0.5f, 1}, 2);
@@ -153,7 +145,6 @@ static onet_status parse(order_request *o, const char *body, onet_error *err) {
 }
 
 static void orders(void **state) {
-    (void)state;
     order_request r;
     onet_error err;
     assert_int_equal(parse(&r, "{\"items\": [[3], [1],\n[2]], \"top\": 7, \"steps\": true}", &err), ONET_OK);
@@ -170,7 +161,6 @@ static void orders(void **state) {
 }
 
 static void orders_refused(void **state) {
-    (void)state;
     static const struct {
         const char *body;
         onet_status status;
@@ -204,7 +194,6 @@ static void orders_refused(void **state) {
 }
 
 static void memory_runs_out(void **state) {
-    (void)state;
     alloc_works_or_skip();
     for (size_t which = 0;; which++) {
         order_request r;
@@ -291,7 +280,6 @@ static size_t run_jobs(text *answers, int together) {
 }
 
 static void batches(void **state) {
-    (void)state;
     text alone = {0}, together = {0};
     assert_int_equal(run_jobs(&alone, 0), 3 * JOBS);
     assert_true(run_jobs(&together, 1) < 3 * JOBS);
@@ -304,7 +292,6 @@ static void batches(void **state) {
 /* ---- Models ------------------------------------------------------------------------------------------ */
 
 static void names(void **state) {
-    (void)state;
     models m = {0};
     onet_error err;
     static const char *const bad[] = {"sort", "=f", "a=", "a b=f", "a\"=f", "caf\xc3\xa9=f"};

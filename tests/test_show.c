@@ -34,7 +34,6 @@ static bool same(const picture *a, const picture *b) {
 }
 
 static void no_tours(void **state) {
-    (void)state;
     tour_panel panel = {.n = 1, .xy = (double[]){0, 0}, .tour = (int32_t[]){0}};
     remove(svg);
     assert_int_equal(tours_write(&(tour_page){.columns = 1}, svg, &err), ONET_USAGE);
@@ -54,7 +53,6 @@ static void draw_chart(picture *p, int count, const double *x, const double *y, 
 /* A chart shows `count` points, less those that are not finite, and on a logarithmic axis those that are not
  * positive: the same picture as without them. */
 static void points_left_out(void **state) {
-    (void)state;
     static picture shown, expected;
     draw_chart(&expected, 2, (double[]){1, 10, NAN}, (double[]){1, 2, NAN}, false);
     draw_chart(&shown, 3, (double[]){1, 5, 10, 7}, (double[]){1, NAN, 2, 3}, false);
@@ -70,7 +68,6 @@ static void points_left_out(void **state) {
 
 /* Where the names stand does not depend on the city that a tour is said to begin with. */
 static void names_are_placed_alike(void **state) {
-    (void)state;
     enum { N = 5 };
     static picture first, turned;
     const double xy[2 * N] = {0, 0.1, 1, 0, 0.5, 0.45, 0.9, 1, 0.05, 0.9};
@@ -98,7 +95,6 @@ static size_t used_bytes(void) {
 
 /* A PNG of 400 MB where the program may have 256 MB more. */
 static void memory_runs_out(void **state) {
-    (void)state;
     alloc_works_or_skip(); /* sanitizers have an address space of their own */
     struct rlimit before, less;
     canvas c;

@@ -7,7 +7,6 @@
 #include "unit.h"
 
 static void escapes(void **state) {
-    (void)state;
     char to[SHOWN];
     assert_string_equal(shown(to, "plain, Z\xc3\xbcrich \xe2\x82\xac \xf0\x9f\x98\x80 \\"),
                         "plain, Z\xc3\xbcrich \xe2\x82\xac \xf0\x9f\x98\x80 \\");
@@ -28,7 +27,6 @@ static void escapes(void **state) {
 
 /* Characters and escapes are not cut, whatever the size of the buffer. */
 static void cuts(void **state) {
-    (void)state;
     const char text[] = "a\x1b\xe2\x82\xac"
                         "b";
     const char *const found[] = {"",
@@ -53,7 +51,6 @@ static void cuts(void **state) {
 
 /* Of any length. */
 static void copies(void **state) {
-    (void)state;
     char text[2 * SHOWN + 1], *copy;
     memset(text, '\x1b', sizeof text - 1);
     text[sizeof text - 1] = 0;
@@ -67,7 +64,6 @@ static void copies(void **state) {
 }
 
 static void in_sentences(void **state) {
-    (void)state;
     onet_error err;
     (fail)(&err, ONET_BAD, "%s:%d: column `%s`", "a\x1b]0;b", 3, "x\xffy\n");
     assert_string_equal(err.text, "a\\x1b]0;b:3: column `x\\xffy\\n`");

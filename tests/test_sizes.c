@@ -59,7 +59,6 @@ static double on_line(const tensor *t, size_t i, double n) {
 }
 
 static void finds_the_line(void **state) {
-    (void)state;
     onet_model *m = some_model(0);
     const shape *sh = &m->sh;
     size_t count = sh->total - sh->trained;
@@ -94,7 +93,6 @@ static void finds_the_line(void **state) {
 /* Sizes 2 and 8 have enough sets for statistics of their own, size 4 has one set too few: it has those of the
  * line, as sizes that were not seen have. */
 static void many_sets_have_their_own(void **state) {
-    (void)state;
     onet_model *m = some_model(0);
     size_t count = m->sh.total - m->sh.trained;
     float *of[3], *found = calloc(count, sizeof *found);
@@ -134,7 +132,6 @@ static void many_sets_have_their_own(void **state) {
 }
 
 static void draws_no_line_from_one_place(void **state) {
-    (void)state;
     const int close[][2] = {{6, 6}, {6, 11}};
     for (int c = 0; c < 2; c++) {
         onet_model *m = some_model(0);
@@ -159,7 +156,6 @@ static void draws_no_line_from_one_place(void **state) {
 
 /* Thousands of sets of one size and one of another: a line through both would be that one set's. */
 static void draws_no_line_through_one_odd_set(void **state) {
-    (void)state;
     onet_model *m = some_model(0);
     size_t count = m->sh.total - m->sh.trained;
     float *statistics = calloc(count, sizeof *statistics);
@@ -187,7 +183,6 @@ static void draws_no_line_through_one_odd_set(void **state) {
 /* A channel that one batch of eight activates, at two sizes: its variance is an eighth of that batch's at
  * both. */
 static void keeps_the_variance_of_rare_channels(void **state) {
-    (void)state;
     onet_model *m = some_model(0);
     const shape *sh = &m->sh;
     size_t count = sh->total - sh->trained;
@@ -217,7 +212,6 @@ static void keeps_the_variance_of_rare_channels(void **state) {
 /* Sets of 1 to 150 items in one call, more sizes than a freezer holds: each scored as by a model whose
  * statistics are those of its size and the same for all. */
 static void orders_by_size(void **state) {
-    (void)state;
     enum { SIZES = 150 };
     onet_error err;
     onet_model *sized = some_model(1), *fixed = some_model(0);
@@ -268,7 +262,6 @@ static void orders_by_size(void **state) {
 
 /* Memory that runs out while a size is prepared: ONET_MEMORY, and the orderer works afterwards. */
 static void memory_runs_out_between_sizes(void **state) {
-    (void)state;
     alloc_works_or_skip();
     onet_error err;
     onet_model *m = some_model(1);
@@ -302,7 +295,6 @@ static void memory_runs_out_between_sizes(void **state) {
 
 /* Slopes as large as a number can be: statistics stay numbers, and an answer is an order or a status. */
 static void the_steepest_slopes_are_survived(void **state) {
-    (void)state;
     enum { N = 9 };
     onet_error err;
     onet_model *m = some_model(1);
@@ -332,7 +324,6 @@ static void the_steepest_slopes_are_survived(void **state) {
 }
 
 static void keeps_what_is_ready(void **state) {
-    (void)state;
     onet_model *m = some_model(1);
     freezer z;
     assert_true(freezer_new(&z, m, kernels_pick("plain")));
@@ -369,7 +360,6 @@ static onet_train_options measuring(void) {
 /* One batch is all there is: the model's statistics are then those of that batch under its own final weights,
  * as the paper's form gives them. */
 static void measures_what_the_norms_see(void **state) {
-    (void)state;
     enum { B = 24, N = 6 };
     onet_error err;
     int n[B];
@@ -410,7 +400,6 @@ static void measures_what_the_norms_see(void **state) {
 
 /* Measuring leaves the training as it was: with validation after each epoch the weights are those without. */
 static void measuring_changes_nothing(void **state) {
-    (void)state;
     enum { COUNT = 300 };
     onet_error err;
     int n[COUNT];
@@ -435,7 +424,6 @@ static void measuring_changes_nothing(void **state) {
 /* More sets than are measured: models of two seeds have their lines at the same place and rows for the same
  * sizes, so that they can be merged. Size 6 has too few sets for a row. */
 static void all_seeds_measure_the_same(void **state) {
-    (void)state;
     enum { COUNT = 80000 };
     onet_error err;
     int *n = calloc(COUNT, sizeof *n);
@@ -462,7 +450,6 @@ static void all_seeds_measure_the_same(void **state) {
 
 /* However large the batch, the sizes that the line needs are among those that are measured. */
 static void large_batches_measure_several_sizes(void **state) {
-    (void)state;
     enum { EACH = 5000, SIZES = 3 };
     onet_error err;
     int *n = calloc(EACH * SIZES, sizeof *n);
@@ -489,7 +476,6 @@ static void same_model(const onet_model *a, const onet_model *b) {
 /* The statistics do not affect training: a checkpoint can be resumed, or made a model, with either setting.
  */
 static void resumes_with_other_statistics(void **state) {
-    (void)state;
     enum { COUNT = 200 };
     char folder[] = "/tmp/ordernet-sizes-XXXXXX", path[64], command[64];
     onet_error err;
@@ -549,7 +535,6 @@ static void change_name(const char *path, const char *name) {
 }
 
 static void file_keeps_it(void **state) {
-    (void)state;
     char path[] = "/tmp/ordernet-sizes-XXXXXX", before[65], after[65];
     onet_error err;
     close(mkstemp(path));

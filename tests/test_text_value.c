@@ -6,7 +6,6 @@
 #include "unit.h"
 
 static void values(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         double value;

@@ -17,7 +17,6 @@ static void make(onet_tsp *t, int n, const double *places) {
 
 /* A degree of a great circle is 111.195 km, a quarter of one 10,007.557 km. */
 static void distances(void **state) {
-    (void)state;
     const double places[] = {0, 0, 1, 0, 0, 1, 90, 0, 180, 0, 0, 90, -90, 60};
     onet_tsp t;
     make(&t, 7, places);
@@ -36,7 +35,6 @@ static void distances(void **state) {
 
 /* The same cities anywhere on a circle of latitude make the same map, also where 180 becomes -180. */
 static void date_line(void **state) {
-    (void)state;
     enum { N = 5 };
     const double here[2 * N] = {10, -18, 8, -20, 13, -17, 4, -14, 12, -9};
     onet_tsp a, b;
@@ -58,7 +56,6 @@ static void date_line(void **state) {
 
 /* Around a pole the map keeps neighbours neighbours; longitudes as coordinates would tear them apart. */
 static void pole(void **state) {
-    (void)state;
     const double places[] = {0, 85, 90, 85, 180, 85, -90, 85, 45, 90};
     onet_tsp t;
     make(&t, 5, places);
@@ -72,7 +69,6 @@ static void pole(void **state) {
 
 /* North is up and east is right; the map stretches distances as tours/load.h says. */
 static void map(void **state) {
-    (void)state;
     const double places[] = {10, 50, 10, 52, 12, 50, 8, 50, 10, 48};
     onet_tsp t;
     make(&t, 5, places);
@@ -87,7 +83,6 @@ static void map(void **state) {
 
 /* Antipodes and cities all over the Earth have finite coordinates. */
 static void whole_earth(void **state) {
-    (void)state;
     const double places[] = {0, 0, 180, 0, 90, 0, -90, 0, 0, 90, 0, -90};
     onet_tsp t;
     make(&t, 6, places);

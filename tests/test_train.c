@@ -133,7 +133,6 @@ static void same_bits_for_any_threads(const onet_sets *sets, const onet_sets *va
 }
 
 static void threads_give_the_same_bits(void **state) {
-    (void)state;
     onet_sets *sets = sorting(600, 1, 9, 1), *valid = sorting(50, 5, 9, 2);
     onet_sets *seen = give_context(sorting(600, 1, 9, 1), 3);
     for (const char *const *k = kernels_available(); *k; k++) {
@@ -238,7 +237,6 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
 }
 
 static void a_resumed_run_equals_an_unbroken_one(void **state) {
-    (void)state;
     const onet_batches one_size = ONET_BATCHES_ONE_SIZE, mixed = ONET_BATCHES_MIXED;
     resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), one_size, 0, 0, 0);
     resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), one_size, 0, 0.5, 0);
@@ -268,7 +266,6 @@ static int stop_second(void *context, const onet_progress *p) {
 /* Several models are those of the seeds one by one, merged; also across an interruption, and with more models
  * than before it. */
 static void several_models_are_merged(void **state) {
-    (void)state;
     onet_sets *sets = sorting(200, 2, 7, 3), *valid = sorting(40, 3, 6, 4);
     onet_train_options o = small_run();
     onet_model *one[3], *best[3], *merged, *got, *got_best;
@@ -356,7 +353,6 @@ static void several_models_are_merged(void **state) {
 }
 
 static void a_stop_may_keep_several_models(void **state) {
-    (void)state;
     onet_sets *sets = sorting(200, 2, 7, 3);
     onet_train_options o = small_run();
     stopping_second s = {.step = 3, .order_is_right = 1};
@@ -395,7 +391,6 @@ static int stop_after(void *context, const onet_progress *p) {
 }
 
 static void a_stop_may_keep_the_model(void **state) {
-    (void)state;
     onet_sets *sets = sorting(200, 3, 7, 31);
     onet_train_options o = small_run();
     onet_model *stopped = NULL, *whole;
@@ -436,7 +431,6 @@ static int stop_in_validation(void *context, const onet_progress *p) {
 
 /* Without files, a stop does not wait for the end of a validation. */
 static void a_stop_ends_a_validation(void **state) {
-    (void)state;
     onet_sets *one_step = sorting(10, 3, 7, 33), *many = sorting(60000, 3, 7, 32);
     onet_train_options o = small_run();
     onet_model *model;
@@ -474,7 +468,6 @@ static int see_ends(void *context, const onet_progress *p) {
 /* Progress that is reported while a validation runs does not say that the epoch has ended: what it knows of
  * the validation is that of the epoch before. */
 static void an_epoch_ends_with_its_validation(void **state) {
-    (void)state;
     onet_sets *sets = sorting(10, 3, 7, 33), *many = sorting(20000, 3, 7, 32);
     onet_train_options o = small_run();
     ends_seen seen = {0};
@@ -522,7 +515,6 @@ static int watching(void *context, const onet_progress *p) {
 /* The log-likelihood that progress tells is that of the model; the best is kept, and the training ends when
  * the patience does. What is learned makes the turned orders less likely with each epoch. */
 static void the_best_and_patience_go_by_log_likelihood(void **state) {
-    (void)state;
     onet_sets *sets = sorting(600, 3, 7, 21), *valid = sorting(60, 5, 9, 22);
     onet_train_options o = small_run();
     onet_error err;
@@ -665,13 +657,11 @@ static void fine_tuning_begins_with_the_model(onet_sets *sets, onet_sets *other)
 }
 
 static void fine_tuning(void **state) {
-    (void)state;
     fine_tuning_begins_with_the_model(sorting(600, 2, 8, 31), moved(sorting(200, 2, 8, 32)));
     fine_tuning_begins_with_the_model(as_words(sorting(600, 2, 8, 31)), as_words(sorting(200, 2, 8, 32)));
 }
 
 static void fine_tuning_of_other_items_is_refused(void **state) {
-    (void)state;
     onet_sets *sets = sorting(50, 2, 6, 33), *words = as_words(sorting(50, 2, 6, 33)), *wide;
     const float x[4] = {1, 2, 3, 4};
     const int32_t order[2] = {0, 1};
@@ -695,7 +685,6 @@ static void fine_tuning_of_other_items_is_refused(void **state) {
 /* After each step the averages are what the formula says, to the last bit, for any number of threads: of a
  * word that was in no batch too. */
 static void the_average_is_that_of_all_steps(void **state) {
-    (void)state;
     enum { STEPS = 6, B = 8, SIZE = 5 };
     onet_sets *sets = as_words(sorting(STEPS * B, SIZE, SIZE, 13));
     size_t vectors = (size_t)sets->words->count;
@@ -739,7 +728,6 @@ static void the_average_is_that_of_all_steps(void **state) {
 }
 
 static void a_loss_that_is_no_number_stops(void **state) {
-    (void)state;
     onet_sets *sets = sorting(400, 2, 6, 5);
     onet_train_options o = small_run();
     onet_model *m;
@@ -756,7 +744,6 @@ static void a_loss_that_is_no_number_stops(void **state) {
 }
 
 static void bad_options_are_refused(void **state) {
-    (void)state;
     onet_sets *sets = sorting(50, 2, 6, 6), *ones = sorting(20, 1, 1, 6);
     onet_model *m = (onet_model *)1;
     onet_error err;
@@ -813,7 +800,6 @@ static double exact(const onet_model *m, const onet_sets *sets) {
 
 /* The short version; tests/long/learn.c has the long ones. */
 static void it_learns_to_sort(void **state) {
-    (void)state;
     onet_sets *sets = sorting(6000, 2, 8, 7), *same = sorting(300, 8, 8, 8),
               *longer = sorting(300, 12, 12, 9);
     onet_train_options o = small_run();
@@ -832,7 +818,6 @@ static void it_learns_to_sort(void **state) {
 }
 
 static void a_step_allocates_nothing(void **state) {
-    (void)state;
     alloc_works_or_skip();
     onet_sets *sets = sorting(200, 5, 9, 10);
     shape *sh = malloc(sizeof *sh);
@@ -868,7 +853,6 @@ static void a_step_allocates_nothing(void **state) {
 }
 
 static void ordering_again_allocates_nothing(void **state) {
-    (void)state;
     alloc_works_or_skip();
     onet_sets *sets = sorting(50, 2, 12, 11);
     onet_model *m;
@@ -951,7 +935,6 @@ static onet_status pick_job(onet_error *err) {
 }
 
 static void failing_memory_is_survived(void **state) {
-    (void)state;
     alloc_works_or_skip();
     onet_error err;
     few = sorting(20, 2, 5, 12);
@@ -969,12 +952,10 @@ static void failing_memory_is_survived(void **state) {
 }
 
 static int make_folder(void **state) {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state) {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);

@@ -53,7 +53,6 @@ static onet_train_options asks(double forget, double drop, double jitter) {
 }
 
 static void words_are_forgotten(void **state) {
-    (void)state;
     onet_error err;
     augment *f;
     onet_sets *sets = make(0, 1, 1);
@@ -103,7 +102,6 @@ static void words_are_forgotten(void **state) {
 /* The first hundredth of a vocabulary of 1,000 rows, its most frequent words, is forgotten at a tenth of the
  * rate. */
 static void common_words_are_forgotten_less(void **state) {
-    (void)state;
     onet_error err;
     augment *f;
     onet_sets *many;
@@ -178,7 +176,6 @@ static void check_order(const onet_sets *now, const onet_sets *whole, size_t s) 
 }
 
 static void items_are_left_out(void **state) {
-    (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
@@ -217,7 +214,6 @@ static void items_are_left_out(void **state) {
 }
 
 static void noise_is_added(void **state) {
-    (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
@@ -248,7 +244,6 @@ static void noise_is_added(void **state) {
 
 /* What a float cannot hold stays as it was. */
 static void noise_stays_finite(void **state) {
-    (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets;
@@ -296,7 +291,6 @@ static size_t check_stray(const augment *a, size_t s) {
 }
 
 static void orders_stray(void **state) {
-    (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
@@ -324,7 +318,6 @@ static void orders_stray(void **state) {
 }
 
 static void ranks_draw_the_same(void **state) {
-    (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
@@ -360,7 +353,6 @@ static void ranks_draw_the_same(void **state) {
 }
 
 static void context_items_are_left_out_too(void **state) {
-    (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
@@ -407,7 +399,6 @@ static void context_items_are_left_out_too(void **state) {
 
 /* With words left out, those that stay are forgotten as they are without leaving any out. */
 static void words_are_left_out_and_forgotten(void **state) {
-    (void)state;
     onet_error err;
     augment *a, *f;
     onet_sets *sets = make(0, 1, 1);
@@ -431,7 +422,6 @@ static void words_are_left_out_and_forgotten(void **state) {
 }
 
 static void what_is_of_another_kind_is_refused(void **state) {
-    (void)state;
     onet_error err;
     augment *a;
     onet_sets *bare = make(0, 1, 0), *plain;

@@ -20,7 +20,6 @@ static void on_a_circle(onet_tsp *t, int n) {
 }
 
 static void every_method_gives_a_canonical_tour(void **state) {
-    (void)state;
     onet_tsp t;
     on_a_circle(&t, N);
     double shortest = 2 * N * 100 * sin(3.141592653589793 / N);
@@ -48,7 +47,6 @@ static void every_method_gives_a_canonical_tour(void **state) {
 
 /* As hypot has it up to the last bits, where squares overflow and underflow too. */
 static void distances_over_the_whole_range(void **state) {
-    (void)state;
     static const double away[][2] = {{3, 4},           {0.1, 0.7},     {1e-200, 2e-200}, {5e-324, 0},
                                      {0, 0},           {3e200, 4e200}, {1e154, 1e-300},  {-1e308, 1e308},
                                      {1e-160, 1e-160}, {1e150, 1},     {0, -1e-300}};
@@ -72,7 +70,6 @@ static int count_calls(void *context) {
 
 /* Random cities, which take the exact solver much longer than a few questions. */
 static void stop_ends_a_search(void **state) {
-    (void)state;
     enum { MANY = 200 };
     onet_tsp t;
     double xy[2 * MANY];
@@ -105,7 +102,6 @@ static void stop_ends_a_search(void **state) {
 }
 
 static void farthest_start_differs(void **state) {
-    (void)state;
     enum { MANY = 200 };
     onet_tsp t;
     double xy[2 * MANY];
@@ -131,7 +127,6 @@ static void refuses(onet_tsp *t, int method, const onet_tsp_options *options, co
 }
 
 static void wrong_calls_get_a_sentence(void **state) {
-    (void)state;
     onet_tsp t, none = {0};
     on_a_circle(&t, N);
     onet_tsp_options options = {.size = sizeof options};
@@ -156,7 +151,6 @@ static void wrong_calls_get_a_sentence(void **state) {
 
 /* A poor tour is improved, and its length before is told; a proven one is left alone. */
 static void improve_shortens_a_tour(void **state) {
-    (void)state;
     enum { CITIES = 60 };
     double xy[2 * CITIES];
     uint32_t seed = 1;
@@ -186,7 +180,6 @@ static void improve_shortens_a_tour(void **state) {
 }
 
 static void null_is_refused(void **state) {
-    (void)state;
     onet_tsp t;
     onet_error err;
     onet_tsp_net *net;

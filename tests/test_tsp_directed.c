@@ -58,7 +58,6 @@ static double solved(const onet_tsp *t, onet_tsp_method method, const onet_tsp_o
 }
 
 static void equals_all_permutations(void **state) {
-    (void)state;
     int best = 0, tries = 0;
     for (int n = 1; n <= 8; n++)
         for (uint64_t seed = 0; seed < (n < 8 ? 60 : 20); seed++) {
@@ -82,7 +81,6 @@ static void equals_all_permutations(void **state) {
 
 /* From a bad tour: every step of the search keeps a tour and shortens it by what it says. */
 static void local_search_keeps_a_tour(void **state) {
-    (void)state;
     for (int n = 3; n <= MOST; n += 3)
         for (uint64_t seed = 0; seed < 10; seed++) {
             onet_tsp t;
@@ -104,7 +102,6 @@ static void local_search_keeps_a_tour(void **state) {
 
 /* At 12 to 16 cities the dynamic program is the reference; kicks find what the starts do not. */
 static void local_search_is_near_the_optimum(void **state) {
-    (void)state;
     double none = 0, kicked = 0;
     onet_tsp_options options;
     onet_tsp_defaults(&options, sizeof options);
@@ -126,7 +123,6 @@ static void local_search_is_near_the_optimum(void **state) {
 
 /* Beyond the dynamic program: a bound below the tour, and no proof unless they meet. */
 static void large_instances_have_a_bound(void **state) {
-    (void)state;
     onet_tsp_options options;
     onet_tsp_defaults(&options, sizeof options);
     int proven = 0;
@@ -156,7 +152,6 @@ static void large_instances_have_a_bound(void **state) {
 /* The dual value is a bound: never above the optimum of the dynamic program. Checked where both are known, by
  * adding cities that cost nothing: the program sees 13, the bound 21 or more. */
 static void bound_is_below_the_optimum(void **state) {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         onet_tsp small, large;
         onet_tsp_proof proof;
@@ -178,7 +173,6 @@ static void bound_is_below_the_optimum(void **state) {
 }
 
 static void keeps_its_direction(void **state) {
-    (void)state;
     onet_tsp t;
     draw(&t, 5, 1);
     int32_t tour[] = {3, 1, 0, 4, 2}, want[] = {0, 4, 2, 3, 1};
@@ -199,7 +193,6 @@ static void keeps_its_direction(void **state) {
 }
 
 static void refusals(void **state) {
-    (void)state;
     onet_tsp t;
     onet_error err;
     int32_t tour[MOST];

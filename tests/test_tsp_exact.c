@@ -13,7 +13,6 @@ static bool near_same(double a, double b) {
 }
 
 static void equals_held_karp(void **state) {
-    (void)state;
     enum { EACH = 220 };
     int checked = 0;
     for (int n = 4; n <= 13; n++) {
@@ -40,7 +39,6 @@ static void equals_held_karp(void **state) {
 
 /* Whole-number distances without geometry: bounds are rounded up there. */
 static void equals_held_karp_on_matrices(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 5, 0);
     for (int round = 0; round < 200; round++) {
@@ -88,7 +86,6 @@ static void all_solvers(int n, const double *xy, double optimum) {
 }
 
 static void degenerate_inputs(void **state) {
-    (void)state;
     double xy[128];
     for (int n = 1; n <= 30; n++) {
         for (int i = 0; i < 2 * n; i++) xy[i] = 0.3;
@@ -109,7 +106,6 @@ static void degenerate_inputs(void **state) {
 }
 
 static void canonical_form(void **state) {
-    (void)state;
     double xy[] = {1, 1, 0, 1, 1, 0, 0, 0};
     onet_tsp t;
     assert_int_equal(onet_tsp_points(&t, 4, xy, NULL), ONET_OK);
@@ -140,7 +136,6 @@ static void canonical_form(void **state) {
 }
 
 static void same_for_any_number_of_threads(void **state) {
-    (void)state;
     int sizes[] = {5, 9, 20, 14};
     tsp_plan plan = {.size = sizes, .sizes = 4, .seed = 77};
     onet_sets *sets[3];
@@ -164,7 +159,6 @@ static void same_for_any_number_of_threads(void **state) {
 
 /* The search stays small, as it does while each node begins with its parent's prices and fixed edges. */
 static void few_nodes(void **state) {
-    (void)state;
     int n = 60;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 5};
     int64_t nodes = 0;
@@ -185,7 +179,6 @@ static void few_nodes(void **state) {
 }
 
 static void time_limit_gives_a_bound(void **state) {
-    (void)state;
     int n = 200;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 1};
     float xy[400];
@@ -206,7 +199,6 @@ static void time_limit_gives_a_bound(void **state) {
 }
 
 static void hostile_points(void **state) {
-    (void)state;
     onet_tsp t;
     onet_error err;
     double bad[][4] = {{0, NAN, 1, 1}, {0, INFINITY, 1, 1}, {-1e308, -1e308, 1e308, 1e308}};

@@ -25,7 +25,6 @@ static double tour_length(const onet_sets *sets, size_t s) {
 }
 
 static void shapes_fill_the_square(void **state) {
-    (void)state;
     enum { MOST = 300 };
     for (const onet_choice *c = tsp_shapes(); c->name; c++)
         for (int n = 1; n <= MOST; n = n * 3 + 1)
@@ -68,7 +67,6 @@ static double spacing(tsp_shape shape) {
 }
 
 static void shapes_differ(void **state) {
-    (void)state;
     double uniform = spacing(TSP_SHAPE_UNIFORM), grid = spacing(TSP_SHAPE_GRID);
     double clustered = spacing(TSP_SHAPE_CLUSTERED), lines = spacing(TSP_SHAPE_LINES);
     print_message("uniform %.3f, grid %.3f, clustered %.3f, lines %.3f\n", uniform, grid, clustered, lines);
@@ -77,7 +75,6 @@ static void shapes_differ(void **state) {
 }
 
 static void views_are_the_same_tour(void **state) {
-    (void)state;
     int sizes[] = {3, 12, 60};
     tsp_plan plan = {.size = sizes, .sizes = 3, .seed = 5, .shape = TSP_SHAPE_MIXED, .kicks = 2};
     onet_sets *once = generated(&plan, 30);
@@ -119,7 +116,6 @@ static double mean_length(const onet_sets *sets) {
 }
 
 static void local_search_is_near_the_optimum(void **state) {
-    (void)state;
     int n = 50;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 8, .kicks = TSP_LABEL_KICKS};
     double exact, local, none;
@@ -140,7 +136,6 @@ static void local_search_is_near_the_optimum(void **state) {
 
 /* Without a method, more cities than can be proven are no reason to wait. */
 static void large_sizes_are_labelled_by_local_search(void **state) {
-    (void)state;
     int n = 70;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 8, .kicks = 3};
     onet_sets *chosen = generated(&plan, 5);
@@ -190,7 +185,6 @@ static onet_status see_costs(void *context, int n, const float *costs, const int
 }
 
 static void asymmetric_costs(void **state) {
-    (void)state;
     int sizes[] = {1, 2, 3, 5, 9, 14, 16, 17, 30};
     double sums[3];
     tsp_plan plan = {.size = sizes, .sizes = 9, .seed = 4, .asymmetric = true, .kicks = 2};

@@ -36,7 +36,6 @@ static int64_t solve(int n, const int64_t *cost) {
 }
 
 static void equals_all_matchings(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 1, 0);
     int64_t cost[100] = {0};
@@ -53,7 +52,6 @@ static void equals_all_matchings(void **state) {
 
 /* tests/data/matching.txt is the output of reference/matching_networkx.py. */
 static void equals_networkx(void **state) {
-    (void)state;
     FILE *file = fopen("tests/data/matching.txt", "r");
     assert_non_null(file);
     int n, cases = 0;
@@ -76,7 +74,6 @@ static void equals_networkx(void **state) {
 
 /* The proof inside matching_perfect is the check here: points in clusters and on grids, hundreds of them. */
 static void large_matchings_are_proven(void **state) {
-    (void)state;
     rng r;
     rng_seed(&r, 2, 0);
     for (int round = 0; round < 12; round++) {
@@ -98,7 +95,6 @@ static void large_matchings_are_proven(void **state) {
 }
 
 static void refuses_what_cannot_be_matched(void **state) {
-    (void)state;
     int64_t cost[9] = {0};
     int32_t mate[3];
     assert_int_equal(matching_perfect(3, cost, mate, NULL), ONET_USAGE);
@@ -137,7 +133,6 @@ static double mean_gap(int n, int instances) {
 }
 
 static void christofides_is_as_good_as_known(void **state) {
-    (void)state;
     double gap = mean_gap(20, 1000);
     assert_true(gap > 0.083 && gap < 0.103);
     gap = mean_gap(100, 60);

@@ -25,7 +25,6 @@ static onet_sets *instances(const int *sizes, int count, uint64_t seed, size_t t
 }
 
 static int train_net(void **state) {
-    (void)state;
     int sizes[] = {5, 7, 9};
     onet_sets *sets = instances(sizes, 3, 1, 900);
     onet_train_options options;
@@ -53,7 +52,6 @@ static int train_net(void **state) {
 }
 
 static int free_net(void **state) {
-    (void)state;
     onet_tsp_net_free(net);
     onet_model_free(model);
     return 0;
@@ -67,7 +65,6 @@ static void tours_of(const onet_tsp *t, onet_tsp_place place, int symmetries, in
 }
 
 static void shortest_is_no_longer(void **state) {
-    (void)state;
     int n = 14;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 9};
     double shorter = 0;
@@ -89,7 +86,6 @@ static void shortest_is_no_longer(void **state) {
 
 /* Powers of two move and scale without rounding, so the very same tour must come out. */
 static void scale_and_place_do_not_matter(void **state) {
-    (void)state;
     int n = 12;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 21};
     for (size_t i = 0; i < 10; i++) {
@@ -112,7 +108,6 @@ static void scale_and_place_do_not_matter(void **state) {
 
 /* The longer side of the bounding box leaves a margin of 1/(n+1); the shorter one is centred. */
 static void items_are_fitted(void **state) {
-    (void)state;
     double xy[6] = {100, 10, 300, 20, 500, 30};
     float items[6], want[6] = {0.25f, 0.4875f, 0.5f, 0.5f, 0.75f, 0.5125f};
     onet_error err;
@@ -130,7 +125,6 @@ static void items_are_fitted(void **state) {
 }
 
 static void degenerate_inputs(void **state) {
-    (void)state;
     double xy[60] = {0};
     int32_t probable[30], shortest[30];
     onet_tsp t;
@@ -159,7 +153,6 @@ static int stop_at_128(void *context, int n, size_t done, size_t total) {
 }
 
 static void gaps_add_up(void **state) {
-    (void)state;
     int sizes[] = {6, 8};
     onet_sets *sets = instances(sizes, 2, 33, 300);
     tsp_cities cities = {0};
@@ -214,7 +207,6 @@ static long file_size(const char *name, char *start, size_t size) {
 }
 
 static void pictures(void **state) {
-    (void)state;
     char folder[] = "/tmp/ordernet-show-XXXXXX", base[64], name[80], start[16];
     assert_non_null(mkdtemp(folder));
     snprintf(base, sizeof base, "%s/x", folder);
@@ -282,7 +274,6 @@ static void costs_of(onet_tsp *t, int n, size_t index) {
 }
 
 static void relations_are_the_costs(void **state) {
-    (void)state;
     for (int width = 0; width < 2; width++) {
         onet_model *trained;
         onet_tsp_net *by_costs = related_net(width, &trained), *points = net;

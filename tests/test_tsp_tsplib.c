@@ -22,7 +22,6 @@ static onet_status read_path(onet_tsp *t, const char *name, onet_error *err) {
 }
 
 static void published_optima(void **state) {
-    (void)state;
     static const struct {
         const char *file;
         double optimum;
@@ -51,14 +50,12 @@ static void published_optima(void **state) {
 static char path[] = "/tmp/ordernet-tsplib-XXXXXX";
 
 static int make_path(void **state) {
-    (void)state;
     int fd = mkstemp(path);
     if (fd < 0) return -1;
     return close(fd);
 }
 
 static int remove_path(void **state) {
-    (void)state;
     return unlink(path);
 }
 
@@ -71,7 +68,6 @@ static void put(const char *text) {
 
 /* d(1,2) = 1, d(1,3) = 2, d(2,3) = 3, in every layout. */
 static void every_layout(void **state) {
-    (void)state;
     static const char *const cases[][2] = {
         {"FULL_MATRIX", "0 1 2\n1 0 3\n2 3 0"},
         {"UPPER_ROW", "1 2\n3"},
@@ -107,7 +103,6 @@ static void every_layout(void **state) {
 
 /* From node 1 to 2 is not from 2 to 1, wherever TYPE stands; the diagonal may hold anything. */
 static void asymmetric_matrix(void **state) {
-    (void)state;
     static const char *const cases[] = {
         "NAME: one_way.atsp\nTYPE: ATSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: "
         "FULL_MATRIX\n"
@@ -133,7 +128,6 @@ static void asymmetric_matrix(void **state) {
 }
 
 static void rounded_distances(void **state) {
-    (void)state;
     static const struct {
         const char *type;
         double want;
@@ -159,7 +153,6 @@ static void rounded_distances(void **state) {
 
 /* Each is refused with the file's name and, if there is one, the line. */
 static void bad_files(void **state) {
-    (void)state;
 #define HEAD "TYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\n"
     static const struct {
         const char *text, *says;
@@ -215,7 +208,6 @@ static void bad_files(void **state) {
 }
 
 static void tour_file(void **state) {
-    (void)state;
     double xy[] = {0, 0, 1, 0, 1, 1, 0, 1};
     int32_t tour[] = {0, 1, 2, 3};
     onet_tsp t;

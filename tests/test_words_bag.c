@@ -52,7 +52,6 @@ static void cuts(const onet_words *words, const char *text, const char *expected
 }
 
 static void cut_as_the_vocabulary_has_it(void **state) {
-    (void)state;
     onet_words *words = wikitext();
     cuts(words, "born, in London.", "born|,|in|London|.");
     cuts(words, "  He\twas \n born ", "He|was|born");
@@ -88,7 +87,6 @@ static void cut_as_the_vocabulary_has_it(void **state) {
 }
 
 static void knows_and_refuses(void **state) {
-    (void)state;
     onet_words *words = wikitext();
     onet_bag *bag = bag_of(words, "He zzz");
     int known;
@@ -128,7 +126,6 @@ static void constrains(const onet_words *words, const char *text, const char *ex
 }
 
 static void keeps_together(void **state) {
-    (void)state;
     onet_words *words = wikitext();
     constrains(words, "in he was", "");
     constrains(words, "in . was", "1!");
@@ -168,7 +165,6 @@ static void writes(const onet_words *words, const char *text, const int32_t *ord
 }
 
 static void written_as_a_person_would(void **state) {
-    (void)state;
     onet_words *words = wikitext();
     const int32_t london[] = {4, 1, 2, 3, 0, 5};
     writes(words, "London was born in he .", london, ONET_CASE_SENTENCE, "He was born in London.");
@@ -206,7 +202,6 @@ static void written_as_a_person_would(void **state) {
 /* Tokens of real sentences, written as text and cut again, are the same tokens but for a few that text does
  * not tell apart, such as " - " and "-". */
 static void round_trip(void **state) {
-    (void)state;
     enum { LINES = 20000 };
     char path[SHARED_PATH];
     shared_file(path, "sentences/featured_good.txt.xz");

@@ -24,7 +24,6 @@ static onet_words *vocabulary_of(const char *const *names, size_t count) {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void finds(void **state) {
-    (void)state;
     static const char *const names[] = {"the",          "café",          "<unk>", "@-@",   "lobster",    "do",
                                         "<kind:other>", "<kind:year>",   "t",     "'t",    "<kind:ing>", "no",
                                         "brien",        "<kind:hyphen>", "world", "straße"};
@@ -77,7 +76,6 @@ static void finds(void **state) {
 }
 
 static void falls_back(void **state) {
-    (void)state;
     static const char *const with_unk[] = {"the", "<unk>"}, *const bare[] = {"the", "a"};
     onet_words *words = vocabulary_of(with_unk, 2);
     assert_int_equal(words_find(words, "xyzzy", 5), 1);
@@ -88,7 +86,6 @@ static void falls_back(void **state) {
 }
 
 static void tells_kinds(void **state) {
-    (void)state;
     static const char *const cases[][2] = {
         {"1987", "<kind:year>"},     {"2013", "<kind:year>"},      {"3456", "<kind:number>"},
         {"12,345", "<kind:number>"}, {"$40", "<kind:number>"},     {"10:30", "<kind:number>"},
@@ -113,7 +110,6 @@ static void tells_kinds(void **state) {
 }
 
 static void folds(void **state) {
-    (void)state;
     static const char *const cases[][2] = {
         {"ABC xyz", "abc xyz"},
         {"ÀÉ", "àé"},
@@ -137,7 +133,6 @@ static void folds(void **state) {
 }
 
 static void holds_many(void **state) {
-    (void)state;
     enum { MANY = 100000 };
     words_builder builder;
     assert_true(words_builder_start(&builder, 1));

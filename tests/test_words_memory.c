@@ -23,7 +23,6 @@ static onet_status all_of_it(const prepare_options *o, onet_error *err) {
 }
 
 static void memory_runs_out(void **state) {
-    (void)state;
     alloc_works_or_skip();
     prepare_options o;
     prepare_defaults(&o);

@@ -45,7 +45,6 @@ static onet_sets *random_sets(int count, uint64_t seed) {
 }
 
 static void adds_up(void **state) {
-    (void)state;
     onet_sets *sets = random_sets(500, 1);
     for (int length = 1; length <= 4; length++) {
         ngram *m;
@@ -91,7 +90,6 @@ static double best_of_all(const ngram *m, const int32_t *word) {
 }
 
 static void finds_the_best(void **state) {
-    (void)state;
     onet_sets *sets = random_sets(2000, 2), *fresh = random_sets(200, 3);
     ngram *m;
     assert_int_equal(ngram_train(&m, sets, 3, NULL), ONET_OK);
@@ -115,7 +113,6 @@ static void finds_the_best(void **state) {
 /* A beam that holds every beginning finds the best order; a narrow one an order with the probability it says;
  * a long line has an answer too. */
 static void searches_by_beam(void **state) {
-    (void)state;
     onet_sets *sets = random_sets(2000, 2), *fresh = random_sets(60, 3);
     ngram *m;
     assert_int_equal(ngram_train(&m, sets, 3, NULL), ONET_OK);
@@ -149,7 +146,6 @@ static void searches_by_beam(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
     onet_sets *sets = random_sets(3, 4);
     ngram *m;
     onet_error err;

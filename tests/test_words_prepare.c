@@ -36,7 +36,6 @@ static prepare_options of_files(void) {
 }
 
 static void keeps_lines(void **state) {
-    (void)state;
     prepare_options o;
     prepare_defaults(&o);
     o.text = file_with(raw);
@@ -78,7 +77,6 @@ static const float *vector_of(const onet_words *w, const char *name) {
 }
 
 static void makes_kinds(void **state) {
-    (void)state;
     prepare_options o = of_files();
     o.first = 7;
     o.unk_share = 0;
@@ -124,7 +122,6 @@ static void makes_kinds(void **state) {
 }
 
 static void makes_one_row(void **state) {
-    (void)state;
     prepare_options o = of_files();
     o.first = 7;
     prepared made;
@@ -142,7 +139,6 @@ static void makes_one_row(void **state) {
 }
 
 static void limits_rows(void **state) {
-    (void)state;
     prepare_options o = of_files();
     o.vocabulary.limit = kind_count() + 6;
     o.unk_share = 0;
@@ -161,7 +157,6 @@ static void limits_rows(void **state) {
 }
 
 static void uses_a_vocabulary(void **state) {
-    (void)state;
     prepare_options o = of_files();
     prepared train, valid, again;
     assert_int_equal(prepare_words(&train, &o, NULL), ONET_OK);
@@ -198,7 +193,6 @@ static void window_text(char text[64], const prepared *made, size_t s) {
 }
 
 static void cuts_windows(void **state) {
-    (void)state;
     prepare_options o;
     prepare_defaults(&o);
     o.text = file_with(story);
@@ -262,7 +256,6 @@ static void cuts_windows(void **state) {
 
 /* A fraction is a probability, and a weight that of each length of its range. */
 static void draws_by_weight(void **state) {
-    (void)state;
     windows w;
     window list[WINDOWS_OF_SENTENCE];
     rng r;
@@ -293,7 +286,6 @@ static void draws_by_weight(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
     prepare_options o;
     prepare_defaults(&o);
     onet_error err;
@@ -312,7 +304,6 @@ static void refuses(void **state) {
 }
 
 static void builds_wikitext_valid(void **state) {
-    (void)state;
     char lines[SHARED_PATH], text[SHARED_PATH];
     shared_file(lines, "words/valid.txt");
     shared_file(text, "wikitext/wikitext103.valid.tokens");

@@ -7,7 +7,6 @@
 static onet_error err;
 
 static void made_of_arrays(void **state) {
-    (void)state;
     const char *const text[] = {"red", "bluegreen", "caf\xC3\xA9"};
     const size_t length[] = {3, 4, 5};
     const float vectors[] = {1, 2, 3, 4, 5, 6};
@@ -36,7 +35,6 @@ static void made_of_arrays(void **state) {
 }
 
 static void arrays_refused(void **state) {
-    (void)state;
     const char *const twice[] = {"a", "b", "a"}, *const broken[] = {"a", "\xE9"};
     onet_words *words;
     assert_int_equal(onet_words_from(&words, 3, 1, twice, NULL, NULL, &err), ONET_BAD);
@@ -49,7 +47,6 @@ static void arrays_refused(void **state) {
 }
 
 static void read_from_a_file(void **state) {
-    (void)state;
     onet_words *words;
     const char *path = file_with("the 1 0\nrunning 4 8\n");
     assert_int_equal(onet_words_read(&words, path, &err), ONET_OK);
@@ -80,7 +77,6 @@ static void read_from_a_file(void **state) {
 
 /* Two sets share a vocabulary, which outlives both. */
 static void lent_words(void **state) {
-    (void)state;
     const char *const text[] = {"a", "b"};
     const int32_t rows[] = {1, 0};
     onet_words *words;
@@ -100,7 +96,6 @@ static void lent_words(void **state) {
 }
 
 static void sets_of_words(void **state) {
-    (void)state;
     const char *const text[] = {"a", "b"};
     onet_sets *sets;
     onet_words *words;

@@ -19,7 +19,6 @@ static onet_words *read_good(const char *path, size_t *repeated) {
 }
 
 static void reads(void **state) {
-    (void)state;
     setlocale(LC_ALL, ""); /* whatever the user's decimal point is */
     size_t repeated;
     onet_words *w = read_good(file_with("the 0.418 -1e-3 +2\n, 0.013441 .5 7.\ncafé 1 2 3\n"), &repeated);
@@ -33,7 +32,6 @@ static void reads(void **state) {
 }
 
 static void reads_other_makers(void **state) {
-    (void)state;
     size_t repeated;
     onet_words *w = read_good(file_with("2 3\r\na 1 2 3\r\nb 4 5 6\r\n"), &repeated); /* word2vec's header */
     assert_int_equal(w->count, 2);
@@ -54,7 +52,6 @@ static void reads_other_makers(void **state) {
 }
 
 static void reads_compressed(void **state) {
-    (void)state;
     char path[80];
     const char *plain = file_with("");
     snprintf(path, sizeof path, "%s.gz", plain);
@@ -70,7 +67,6 @@ static void reads_compressed(void **state) {
 
 /* The numbers of the fast path are those of the C library. */
 static void numbers_are_exact(void **state) {
-    (void)state;
     enum { MANY = 3000 };
     char *text = malloc(MANY * 40);
     size_t used = 0;
@@ -95,7 +91,6 @@ static void numbers_are_exact(void **state) {
 }
 
 static void names_broken_lines(void **state) {
-    (void)state;
     static const struct {
         const char *text, *says; /* the sentence has this in it */
         onet_status status;

@@ -171,7 +171,6 @@ static void name_features(onet_sets *sets) {
 }
 
 static void trains_the_same(void **state) {
-    (void)state;
     for (int kind = 0; kind < 6; kind++) { /* from 4 on with context items */
         int as_words = kind % 2;
         onet_sets *sets = number_sets(200, as_words, 1);
@@ -240,7 +239,6 @@ static void deal_context(const world *w, void *shared) {
 }
 
 static void deals_context(void **state) {
-    (void)state;
     onet_sets *sets = number_sets(40, 0, 5);
     onet_error err;
     assert_non_null(sets);
@@ -256,7 +254,6 @@ static void deals_context(void **state) {
 
 /* Only rank 0 has the model to begin with. */
 static void fine_tunes_the_same(void **state) {
-    (void)state;
     for (int as_words = 0; as_words < 2; as_words++) {
         onet_sets *sets = number_sets(200, as_words, 1);
         assert_non_null(sets);
@@ -285,7 +282,6 @@ static void fine_tunes_the_same(void **state) {
 
 /* Rank 0 alone validates; when it has no patience left, all stop. */
 static void stops_together(void **state) {
-    (void)state;
     onet_sets *sets = number_sets(200, 0, 1), *valid = number_sets(30, 0, 2);
     assert_true(sets && valid);
     for (size_t s = 0; s < valid->count; s++) /* the better the model, the less likely are these */
@@ -324,7 +320,6 @@ static void train_any(const world *w, void *shared) {
 
 /* Several models: all ranks train each, and merge. */
 static void trains_several(void **state) {
-    (void)state;
     onet_sets *sets = number_sets(200, 0, 1), *valid = number_sets(20, 0, 2);
     training t = training_of(sets);
     onet_model *alone;
@@ -347,7 +342,6 @@ static void trains_several(void **state) {
 
 /* Fewer sets than ranks: those without any still take part in every all-reduce. */
 static void trains_with_fewer_sets_than_ranks(void **state) {
-    (void)state;
     for (int as_words = 0; as_words < 2; as_words++) {
         onet_sets *sets = number_sets(2, as_words, 4);
         assert_non_null(sets);
@@ -369,7 +363,6 @@ static int stops(void *context, const onet_progress *p) {
 }
 
 static void fails_together(void **state) {
-    (void)state;
     onet_sets *sets = number_sets(50, 0, 2);
     assert_non_null(sets);
     training t = training_of(sets);
@@ -403,7 +396,6 @@ static void agree(const world *w, void *shared) {
 }
 
 static void agrees(void **state) {
-    (void)state;
     as_ranks(3, agree, NULL);
     onet_error err;
     assert_int_equal(world_agree(NULL, ONET_BAD, &err), ONET_BAD);
@@ -418,7 +410,6 @@ static void compare(const world *w, void *shared) {
 }
 
 static void compares(void **state) {
-    (void)state;
     as_ranks(3, compare, NULL);
 }
 
@@ -504,7 +495,6 @@ static void limit(onet_sets *sets) {
 }
 
 static void orders_the_same(void **state) {
-    (void)state;
     for (int kind = 0; kind < 3; kind++) {
         onet_sets *sets = number_sets(60, kind == 1, 3);
         assert_non_null(sets);

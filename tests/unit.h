@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* cmocka gives every test a `state`, which few of them use. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Ends the running test as skipped. mk/check.sh counts lines that begin with "skipped: "; cmocka writes to
  * both streams, so the line is flushed to keep it whole. Never call skip() itself: it would not be counted.
  */

@@ -159,7 +159,6 @@ static double forward(bench *b, const trial *tr) {
 }
 
 static void split_form_is_the_papers(void **state) {
-    (void)state;
     for (int i = 0; i < TRIALS; i++) {
         const trial *tr = &trials[i];
         bench b;
@@ -246,23 +245,19 @@ static void differences(const trial *all, int count, bool strays) {
 }
 
 static void gradients_are_differences(void **state) {
-    (void)state;
     differences(trials, TRIALS, false);
 }
 
 static void gradients_of_mixed_sizes_are_differences(void **state) {
-    (void)state;
     differences(mixed, MIXED, false);
 }
 
 static void gradients_of_orders_that_stray_are_differences(void **state) {
-    (void)state;
     differences(mixed, MIXED, true);
 }
 
 /* The loss is that of the right items, the mean over all steps. */
 static void the_loss_is_that_of_the_right_items(void **state) {
-    (void)state;
     for (int i = 0; i < TRIALS; i++) {
         const trial *tr = &trials[i];
         bench b;
