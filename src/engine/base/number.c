@@ -231,9 +231,9 @@ static size_t place_point(char *text, bool negative, uint64_t m, int digits, int
     return (size_t)(p - text);
 }
 
-/* The text of "%.*g" for numbers of usual size, which most are, many times as fast; 0: printf must do it. A
+/* The text of "%.*g" for numbers from 1e-4 to 1e5, many times as fast as printf; 0: printf must do it. A
  * float has 24 bits and 5^12 has 28, so that their product is exact as a double, and rounded once. */
-static size_t text_of_usual(char *text, float value) {
+static size_t text_at_once(char *text, float value) {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
     static const double bound[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
     double x = fabs((double)value);
@@ -251,7 +251,7 @@ static size_t text_of_usual(char *text, float value) {
 }
 
 size_t number_text_float(char text[NUMBER_TEXT], float value) {
-    int length = (int)text_of_usual(text, value);
+    int length = (int)text_at_once(text, value);
     if (length) return (size_t)length;
     for (int digits = FLOAT_LEAST; digits <= FLOAT_MOST; digits++) {
         length = number_print(text, NUMBER_TEXT, "%.*g", digits, (double)value);

@@ -151,9 +151,9 @@ onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, cons
     return ONET_OK;
 }
 
-/* size [count]: the sets of each bundle; turn [count]: the bundles in an order drawn by the seed. */
-static onet_status draw(size_t **size, size_t **turn, const size_t *of, size_t count, size_t sets,
-                        uint64_t seed, onet_error *err) {
+/* size [count]: the sets of each bundle; turn [count]: the bundles in a random order, by the seed. */
+static onet_status shuffle_bundles(size_t **size, size_t **turn, const size_t *of, size_t count, size_t sets,
+                                   uint64_t seed, onet_error *err) {
     size_t *place = array_new(count, sizeof *place);
     *size = array_new(count, sizeof **size);
     *turn = array_new(count, sizeof **turn);
@@ -177,7 +177,7 @@ onet_status bundles_spread(size_t *part, const size_t *of, size_t count, size_t 
                            uint64_t seed, onet_error *err) {
     size_t *size = NULL, *turn = NULL, *full = array_new(parts, sizeof *full),
            *part_of = array_new(count, sizeof *part_of);
-    onet_status status = full && part_of ? draw(&size, &turn, of, count, sets, seed, err)
+    onet_status status = full && part_of ? shuffle_bundles(&size, &turn, of, count, sets, seed, err)
                                          : fail_memory(err, "dividing the sets");
     for (size_t k = 0; k < parts && !status; k++) full[k] = 0;
     for (size_t t = 0; t < count && !status; t++) {
@@ -230,7 +230,7 @@ onet_status onet_sets_hold_out(uint8_t *take, const onet_sets *sets, const char 
     if (!status && (!wanted || wanted >= sets->count))
         status = fail(err, ONET_USAGE, "%zu of %zu sets cannot be held out: from 1 to %zu are possible",
                       wanted, sets->count, sets->count - 1);
-    if (!status) status = draw(&size, &turn, of, count, sets->count, seed, err);
+    if (!status) status = shuffle_bundles(&size, &turn, of, count, sets->count, seed, err);
     if (!status) memset(take, 0, sets->count);
     /* As near to the number as the bundles allow; at least one, and not all. */
     least = status ? 0 : turn[0];

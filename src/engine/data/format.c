@@ -101,7 +101,7 @@ static const char *list_formats(const char *(*says)(const data_format *f, unsign
     return text;
 }
 
-static const char *usual_ending(const data_format *f, unsigned needs) {
+static const char *first_ending(const data_format *f, unsigned needs) {
     (void)needs;
     return f->endings[0];
 }
@@ -117,7 +117,7 @@ onet_status format_to_write(const char *path, onet_format format, const data_for
     if (format) return fail(err, ONET_USAGE, "there is no format %d", (int)format);
     char endings[128];
     return fail(err, ONET_USAGE, "cannot tell from the name %s which format to write; end it in %s", path,
-                list_formats(usual_ending, 0, endings, sizeof endings));
+                list_formats(first_ending, 0, endings, sizeof endings));
 }
 
 onet_status format_must_hold(const data_format *f, unsigned needs, onet_status otherwise, onet_error *err) {

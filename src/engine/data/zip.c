@@ -37,7 +37,7 @@ struct zip_member {
     uint8_t buffer[CHUNK];
 };
 
-static uint64_t get(const uint8_t *p, int bytes) {
+static uint64_t number_at(const uint8_t *p, int bytes) {
     uint64_t value = 0;
     for (int i = bytes - 1; i >= 0; i--) value = value << 8 | p[i];
     return value;
@@ -60,18 +60,18 @@ static onet_status find_directory(zip *z, onet_error *err) {
     size_t i = length - END_SIZE + 1;
     do {
         if (!i--) return bad(z, "it has no directory at its end", err);
-    } while (get(tail + i, 4) != END || get(tail + i + 20, 2) != length - END_SIZE - i);
-    uint64_t size = get(tail + i + 12, 4), from = get(tail + i + 16, 4), limit = at + i;
+    } while (number_at(tail + i, 4) != END || number_at(tail + i + 20, 2) != length - END_SIZE - i);
+    uint64_t size = number_at(tail + i + 12, 4), from = number_at(tail + i + 16, 4), limit = at + i;
     if ((size == UINT32_MAX || from == UINT32_MAX) && limit >= LOCATOR64_SIZE) {
         if ((status = input_at(z->in, limit - LOCATOR64_SIZE, locator, sizeof locator, err))) return status;
-        uint64_t end64_at = get(locator + 8, 8);
-        if (get(locator, 4) == LOCATOR64) {
+        uint64_t end64_at = number_at(locator + 8, 8);
+        if (number_at(locator, 4) == LOCATOR64) {
             if (limit < LOCATOR64_SIZE + END64_SIZE || end64_at > limit - LOCATOR64_SIZE - END64_SIZE)
                 return bad(z, "its 64-bit directory is out of place", err);
             if ((status = input_at(z->in, end64_at, end64, sizeof end64, err))) return status;
-            if (get(end64, 4) != END64) return bad(z, "its 64-bit directory is out of place", err);
-            size = get(end64 + 40, 8);
-            from = get(end64 + 48, 8);
+            if (number_at(end64, 4) != END64) return bad(z, "its 64-bit directory is out of place", err);
+            size = number_at(end64 + 40, 8);
+            from = number_at(end64 + 48, 8);
             limit = end64_at;
         }
     }
@@ -115,16 +115,17 @@ typedef struct entry {
 } entry;
 
 static onet_status read_entry(const zip *z, entry *e, const uint8_t *record, onet_error *err) {
-    const uint8_t *extra = record + ENTRY_SIZE + get(record + 28, 2), *end = extra + get(record + 30, 2);
+    const uint8_t *extra = record + ENTRY_SIZE + number_at(record + 28, 2),
+                  *end = extra + number_at(record + 30, 2);
     uint64_t *number[3] = {&e->size, &e->packed, &e->local};
-    *e = (entry){record, get(record + 24, 4), get(record + 20, 4), get(record + 42, 4)};
+    *e = (entry){record, number_at(record + 24, 4), number_at(record + 20, 4), number_at(record + 42, 4)};
     while (end - extra >= 4) {
-        const uint8_t *field = extra + 4, *field_end = field + get(extra + 2, 2);
+        const uint8_t *field = extra + 4, *field_end = field + number_at(extra + 2, 2);
         if (field_end > end) return bad(z, "an extra field of its directory is cut off", err);
-        for (int i = 0; i < 3 && get(extra, 2) == 1; i++)
+        for (int i = 0; i < 3 && number_at(extra, 2) == 1; i++)
             if (*number[i] == UINT32_MAX) {
                 if (field_end - field < 8) return bad(z, "a 64-bit field of its directory is cut off", err);
-                *number[i] = get(field, 8);
+                *number[i] = number_at(field, 8);
                 field += 8;
             }
         extra = field_end;
@@ -136,9 +137,10 @@ static onet_status find_entry(const zip *z, const char *name, entry *e, onet_err
     const uint8_t *p = z->directory, *end = p + z->directory_size;
     e->record = NULL;
     while (end - p >= ENTRY_SIZE) {
-        size_t name_length = get(p + 28, 2);
-        size_t length = ENTRY_SIZE + name_length + get(p + 30, 2) + get(p + 32, 2);
-        if (get(p, 4) != ENTRY || length > (size_t)(end - p)) return bad(z, "its directory is damaged", err);
+        size_t name_length = number_at(p + 28, 2);
+        size_t length = ENTRY_SIZE + name_length + number_at(p + 30, 2) + number_at(p + 32, 2);
+        if (number_at(p, 4) != ENTRY || length > (size_t)(end - p))
+            return bad(z, "its directory is damaged", err);
         if (name_length == strlen(name) && !memcmp(p + ENTRY_SIZE, name, name_length)) {
             if (e->record)
                 return fail(err, ONET_BAD, "%s: it holds %s twice; make the file again", input_name(z->in),
@@ -161,15 +163,15 @@ static onet_status bad_member(const zip_member *m, const char *what, onet_error 
 static onet_status place(zip_member *m, const entry *e, onet_error *err) {
     const zip *z = m->archive;
     uint8_t local[LOCAL_SIZE];
-    if (get(e->record + 8, 2) & 1) return bad_member(m, "is encrypted", err);
+    if (number_at(e->record + 8, 2) & 1) return bad_member(m, "is encrypted", err);
     if (m->method != STORED && m->method != DEFLATED)
         return bad_member(m, "is compressed by a method other than deflate", err);
     if (e->local > z->directory_at || z->directory_at - e->local < LOCAL_SIZE)
         return bad_member(m, "is out of place", err);
     onet_status status = input_at(z->in, e->local, local, sizeof local, err);
     if (status) return status;
-    if (get(local, 4) != LOCAL) return bad_member(m, "is out of place", err);
-    m->at = e->local + LOCAL_SIZE + get(local + 26, 2) + get(local + 28, 2);
+    if (number_at(local, 4) != LOCAL) return bad_member(m, "is out of place", err);
+    m->at = e->local + LOCAL_SIZE + number_at(local + 26, 2) + number_at(local + 28, 2);
     if (m->at > z->directory_at || e->packed > z->directory_at - m->at)
         return bad_member(m, "is cut off", err);
     if ((size_t)e->size != e->size ||
@@ -189,8 +191,8 @@ onet_status zip_member_open(zip_member **member, zip *z, const char *name, onet_
     if (!m) return fail_memory(err, "reading a zip");
     m->archive = z;
     snprintf(m->name, sizeof m->name, "%s", name);
-    m->method = (int)get(e.record + 10, 2);
-    m->meant_crc = (uint32_t)get(e.record + 16, 4);
+    m->method = (int)number_at(e.record + 10, 2);
+    m->meant_crc = (uint32_t)number_at(e.record + 16, 4);
     status = place(m, &e, err);
     if (!status && m->method == DEFLATED && inflateInit2(&m->inflate, -15) != Z_OK) {
         m->method = STORED; /* nothing to end */
@@ -276,7 +278,7 @@ static void put(record *r, int bytes, uint64_t value) {
 }
 
 /* The part that a local header and a directory entry share: version to name length. */
-static void put_common(record *r, const zip_part *p, uint32_t crc, int extra) {
+static void put_shared_fields(record *r, const zip_part *p, uint32_t crc, int extra) {
     uint64_t size = p->head_size + p->data_size, shown = size < UINT32_MAX ? size : UINT32_MAX;
     put(r, 2, 45); /* version needed: 64-bit sizes */
     put(r, 2, 0);
@@ -299,7 +301,7 @@ static void write_part(output *out, const zip_part *p, uint32_t crc, uint64_t *a
     bool large = size >= UINT32_MAX;
     record r = {.length = 0};
     put(&r, 4, LOCAL);
-    put_common(&r, p, crc, large ? 20 : 0);
+    put_shared_fields(&r, p, crc, large ? 20 : 0);
     put_name(&r, p);
     if (large) {
         put(&r, 2, 1);
@@ -320,7 +322,7 @@ static void write_entry(output *out, const zip_part *p, uint32_t crc, uint64_t l
     record r = {.length = 0};
     put(&r, 4, ENTRY);
     put(&r, 2, 45);
-    put_common(&r, p, crc, extra ? extra + 4 : 0);
+    put_shared_fields(&r, p, crc, extra ? extra + 4 : 0);
     put(&r, 2, 0); /* comment */
     put(&r, 2, 0); /* disk */
     put(&r, 2, 0);

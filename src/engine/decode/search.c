@@ -386,7 +386,7 @@ static bool allowed(const search *s, const beam *b, int t, int i) {
 }
 
 /* One of the allowed items, by their probabilities. */
-static candidate draw(const search *s, const beam *b, int t) {
+static candidate sample(const search *s, const beam *b, int t) {
     const search_task *task = b->task;
     double left = rng_uniform(task->r), all = 0;
     int last = -1;
@@ -427,7 +427,7 @@ static int choose(search *s, const search_task *task, int alive, int t) {
         for (int i = 0; task->choices && i < only->rows; i++)
             task->choices[(size_t)t * (size_t)task->width + (size_t)s->item[task->first + i]] =
                 exp(only->logp[i]);
-        s->best[0] = task->r ? draw(s, only, t)
+        s->best[0] = task->r ? sample(s, only, t)
                              : (candidate){only->logprob + only->logp[row], only->logp[row], 0, row};
         return 1;
     }

@@ -161,7 +161,7 @@ onet_status augment_relate(augment *a, const float *mean, const float *scale, on
  * placed items. Returns how many placed items are kept. The share that is left out is drawn for each set, so
  * that the net sees whole sets as well as much smaller ones. At least two placed items are kept: with fewer
  * there is no order to learn. */
-static size_t draw_keep(augment *a, uint64_t epoch, uint64_t number, size_t n, size_t placed) {
+static size_t random_keep(augment *a, uint64_t epoch, uint64_t number, size_t n, size_t placed) {
     rng r;
     seed_for(&r, a, STREAM_DROP, epoch, number);
     double share = a->o->drop * rng_uniform(&r);
@@ -181,7 +181,7 @@ void augment_sizes(augment *a, uint64_t epoch) {
     a->sizes.start[0] = 0;
     for (size_t s = 0; s < a->all->count; s++) {
         size_t n = sets_size(a->all, s), placed = sets_placed(a->all, s), to = a->sizes.start[s];
-        size_t kept = draw_keep(a, epoch, s, n, placed), context = 0;
+        size_t kept = random_keep(a, epoch, s, n, placed), context = 0;
         for (size_t t = placed; t < n; t++) context += a->keep[t];
         a->sizes.start[s + 1] = to + kept + context;
         if (!a->sizes.context) continue;
@@ -197,7 +197,7 @@ static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
     if (whole)
         memset(a->keep, 1, n);
     else
-        draw_keep(a, epoch, a->first + s * a->stride, n, sets_placed(a->own, s));
+        random_keep(a, epoch, a->first + s * a->stride, n, sets_placed(a->own, s));
     for (size_t t = 0; t < n; t++) a->moved[order[t]] = a->keep[t] ? 0 : -1;
     int32_t kept = 0;
     for (size_t i = 0; i < n; i++) {

@@ -271,7 +271,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = processes_is_rank0() ? check_options(v, operands[0], err) : ONET_OK;
     status = world_agree(processes(), status, err);
     if (!status) status = ordering_open(&model, &orderer, v->model, &v->order, err);
-    if (!status && !orderer) { /* rank 0 reads, this one has served it */
+    if (!status && !orderer) { /* rank 0 reads the sets; this rank ordered those that it sent */
         onet_model_free(model);
         return ONET_OK;
     }

@@ -180,9 +180,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status) print_head(c);
     for (int i = 0; i < count && !status; i++) status = compare_file(c, operands[i], &how, err);
     if (!status && v->draw) {
-        tour_page page = {
+        tour_sheet sheet = {
             .title = v->title, .columns = c->methods, .count = c->rows * c->methods, .panels = c->panel};
-        status = tours_write(&page, v->draw, err);
+        status = tours_write(&sheet, v->draw, err);
     }
     for (int i = 0; i < MOST_ROWS; i++) free_names(c->names[i]);
     for (int i = 0; i < c->rows; i++) onet_tsp_free(&c->t[i]);

@@ -210,10 +210,10 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
         k.route = NULL;
     }
     if (!status && v->draw) {
-        tour_page page = {
+        tour_sheet sheet = {
             .columns = k.panels < COLUMNS ? k.panels : COLUMNS, .count = k.panels, .panels = k.panel};
-        if (k.panels == 1 && k.panel[0].names) page.side = NAMED_SIDE;
-        status = k.panels ? tours_write(&page, v->draw, err)
+        if (k.panels == 1 && k.panel[0].names) sheet.side = NAMED_SIDE;
+        status = k.panels ? tours_write(&sheet, v->draw, err)
                           : fail(err, ONET_USAGE, "the instance has no coordinates to draw");
     }
     free_kept(&k);

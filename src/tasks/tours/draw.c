@@ -54,8 +54,8 @@ typedef struct point {
     double x, y;
 } point;
 
-/* Where the city at xy is on the page. */
-static point on_page(const frame *f, const double *xy) {
+/* Where the city at xy is on the sheet. */
+static point on_sheet(const frame *f, const double *xy) {
     return (point){f->x + (xy[0] - f->low[0]) * f->scale, f->y - (xy[1] - f->low[1]) * f->scale};
 }
 
@@ -113,11 +113,11 @@ static double cost(const tour_panel *p, const frame *f, box panel, const label *
                    double radius) {
     double area = at.width * at.height, sum = 20 * (area - overlap(at, panel));
     for (int j = 0; j < p->n; j++) {
-        point city = on_page(f, p->xy + 2 * j),
-              next = on_page(f, p->xy + 2 * p->tour[j + 1 < p->n ? j + 1 : 0]);
+        point city = on_sheet(f, p->xy + 2 * j),
+              next = on_sheet(f, p->xy + 2 * p->tour[j + 1 < p->n ? j + 1 : 0]);
         if (j != own && !labels[j].left_out) sum += 10 * overlap(at, labels[j].at);
         sum += 4 * overlap(at, (box){city.x - radius, city.y - radius, 2 * radius, 2 * radius});
-        sum += crossed(at, on_page(f, p->xy + 2 * p->tour[j]), next);
+        sum += crossed(at, on_sheet(f, p->xy + 2 * p->tour[j]), next);
     }
     return sum;
 }
@@ -143,7 +143,7 @@ static void draw_names(canvas *c, const tour_panel *p, const frame *f, box panel
             box best = l->at;
             double least = INFINITY;
             for (int k = 0; k < PLACES; k++) {
-                box at = place_label(on_page(f, p->xy + 2 * i), l->at.width, l->at.height, radius, k);
+                box at = place_label(on_sheet(f, p->xy + 2 * i), l->at.width, l->at.height, radius, k);
                 double its = cost(p, f, panel, labels, i, at, radius) + 0.01 * k;
                 if (its < least) {
                     least = its;
@@ -188,7 +188,7 @@ static void draw_panel(canvas *c, const tour_panel *p, double side, double x, do
         for (int t = 0; t < n; t++) {
             int a = p->tour[t], b = p->tour[t + 1 < n ? t + 1 : 0];
             if ((p->against && !has_edge(n, place, a, b)) != differs) continue;
-            point from = on_page(&f, p->xy + 2 * a), to = on_page(&f, p->xy + 2 * b);
+            point from = on_sheet(&f, p->xy + 2 * a), to = on_sheet(&f, p->xy + 2 * b);
             cairo_move_to(c->cr, from.x, from.y);
             cairo_line_to(c->cr, to.x, to.y);
         }
@@ -197,7 +197,7 @@ static void draw_panel(canvas *c, const tour_panel *p, double side, double x, do
     }
     canvas_colour(c, INK);
     for (int i = 0; i < n; i++) {
-        point city = on_page(&f, p->xy + 2 * i);
+        point city = on_sheet(&f, p->xy + 2 * i);
         canvas_dot(c, city.x, city.y, radius);
     }
     if (p->names && n <= MOST_NAMES) draw_names(c, p, &f, (box){x, y, side, side}, radius);
@@ -206,29 +206,29 @@ static void draw_panel(canvas *c, const tour_panel *p, double side, double x, do
     canvas_text(c, x, y + side + 29, (text_style){11, false, LEFT}, p->note);
 }
 
-static onet_status draw_page(const void *context, const char *path, onet_error *err) {
-    const tour_page *page = context;
-    int rows = (page->count + page->columns - 1) / page->columns, most = 1;
-    double top = EDGE + (page->title ? TITLE : 0), side = page->side > 0 ? page->side : SIDE;
-    for (int i = 0; i < page->count; i++)
-        if (page->panels[i].n > most) most = page->panels[i].n;
+static onet_status draw_sheet(const void *context, const char *path, onet_error *err) {
+    const tour_sheet *sheet = context;
+    int rows = (sheet->count + sheet->columns - 1) / sheet->columns, most = 1;
+    double top = EDGE + (sheet->title ? TITLE : 0), side = sheet->side > 0 ? sheet->side : SIDE;
+    for (int i = 0; i < sheet->count; i++)
+        if (sheet->panels[i].n > most) most = sheet->panels[i].n;
     int32_t *place = array_new((size_t)most, sizeof *place);
-    if (!place) return fail_memory(err, "a page of tours");
+    if (!place) return fail_memory(err, "a sheet of tours");
     canvas c;
-    onet_status status = canvas_open(&c, path, 2 * EDGE + page->columns * (side + GAP) - GAP,
+    onet_status status = canvas_open(&c, path, 2 * EDGE + sheet->columns * (side + GAP) - GAP,
                                      top + rows * (side + BELOW + GAP / 2) - GAP / 2 + EDGE / 2, err);
     if (!status) {
-        if (page->title) canvas_text(&c, EDGE, EDGE + 14, (text_style){16, true, LEFT}, page->title);
-        for (int i = 0; i < page->count; i++)
-            draw_panel(&c, &page->panels[i], side, EDGE + i % page->columns * (side + GAP),
-                       top + i / page->columns * (side + BELOW + GAP / 2), place);
+        if (sheet->title) canvas_text(&c, EDGE, EDGE + 14, (text_style){16, true, LEFT}, sheet->title);
+        for (int i = 0; i < sheet->count; i++)
+            draw_panel(&c, &sheet->panels[i], side, EDGE + i % sheet->columns * (side + GAP),
+                       top + i / sheet->columns * (side + BELOW + GAP / 2), place);
         status = canvas_close(&c, err);
     }
     free(place);
     return status;
 }
 
-onet_status tours_write(const tour_page *page, const char *path, onet_error *err) {
-    if (page->count < 1 || page->columns < 1) return fail(err, ONET_USAGE, "there are no tours to draw");
-    return canvas_both(path, draw_page, page, err);
+onet_status tours_write(const tour_sheet *sheet, const char *path, onet_error *err) {
+    if (sheet->count < 1 || sheet->columns < 1) return fail(err, ONET_USAGE, "there are no tours to draw");
+    return canvas_both(path, draw_sheet, sheet, err);
 }

@@ -13,15 +13,15 @@ typedef struct tour_panel {
     char title[80], note[80];
 } tour_panel;
 
-typedef struct tour_page {
+typedef struct tour_sheet {
     const char *title; /* NULL: none */
     double side;       /* of a panel, in points; 0: 210 */
     int columns;
     int count;
     const tour_panel *panels; /* [count], row by row */
-} tour_page;
+} tour_sheet;
 
 /* Writes path (.svg or .png), or PATH.svg and PATH.png. */
-onet_status tours_write(const tour_page *page, const char *path, onet_error *err);
+onet_status tours_write(const tour_sheet *sheet, const char *path, onet_error *err);
 
 #endif

@@ -21,7 +21,7 @@ static int size_of(const tsp_plan *plan, size_t index) {
 }
 
 /* Costs [n, n]. False if memory ran out. */
-static bool draw_costs(rng *r, int n, float *costs) {
+static bool random_costs(rng *r, int n, float *costs) {
     double *c = array_new((size_t)n * (size_t)n, sizeof *c), sum = 0;
     if (!c) return false;
     for (int i = 0; i < n; i++)
@@ -49,7 +49,7 @@ int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
     int n = size_of(plan, index);
     rng r;
     rng_seed(&r, plan->seed, index);
-    if (plan->asymmetric) return draw_costs(&r, n, xy) ? n : 0;
+    if (plan->asymmetric) return random_costs(&r, n, xy) ? n : 0;
     return tsp_shape_draw(plan->shape, &r, n, xy) ? n : 0;
 }
 

@@ -59,10 +59,10 @@ static ptrdiff_t rest(void *in, void *buffer, size_t size) {
 /* ---- Which columns ------------------------------------------------------------------------------------ */
 
 /* Common names of columns and keys, in any case. */
-static const char *const usual_names[] = {"name", "city", "label", "place", NULL};
-static const char *const usual_x[] = {"x", NULL}, *const usual_y[] = {"y", NULL};
-static const char *const usual_lon[] = {"lon", "lng", "long", "longitude", NULL};
-static const char *const usual_lat[] = {"lat", "latitude", NULL};
+static const char *const name_columns[] = {"name", "city", "label", "place", NULL};
+static const char *const x_columns[] = {"x", NULL}, *const y_columns[] = {"y", NULL};
+static const char *const lon_columns[] = {"lon", "lng", "long", "longitude", NULL};
+static const char *const lat_columns[] = {"lat", "latitude", NULL};
 
 static bool is_one_of(const char *const *list, const char *name, size_t length) {
     for (; *list; list++)
@@ -70,7 +70,7 @@ static bool is_one_of(const char *const *list, const char *name, size_t length) 
     return false;
 }
 
-static bool is_usual(const char *const *list, const char *name) {
+static bool is_named(const char *const *list, const char *name) {
     return name && is_one_of(list, name, strlen(name));
 }
 
@@ -85,10 +85,10 @@ typedef struct header {
 
 static void note_column(header *h, const char *name) {
     size_t length = strlen(name);
-    if (!h->x && is_one_of(usual_x, name, length)) h->x = name;
-    if (!h->y && is_one_of(usual_y, name, length)) h->y = name;
-    if (!h->lon && is_one_of(usual_lon, name, length)) h->lon = name;
-    if (!h->lat && is_one_of(usual_lat, name, length)) h->lat = name;
+    if (!h->x && is_one_of(x_columns, name, length)) h->x = name;
+    if (!h->y && is_one_of(y_columns, name, length)) h->y = name;
+    if (!h->lon && is_one_of(lon_columns, name, length)) h->lon = name;
+    if (!h->lat && is_one_of(lat_columns, name, length)) h->lat = name;
 }
 
 static onet_status read_header(header *h, input *in, const onet_read_options *options, onet_error *err) {
@@ -110,7 +110,7 @@ static onet_status read_header(header *h, input *in, const onet_read_options *op
                                                  : '\t';
     const char *ends = (char[]){h->separator, '\r', 0};
     /* The name column with the first of the common names counts. */
-    size_t best = sizeof usual_names / sizeof *usual_names;
+    size_t best = sizeof name_columns / sizeof *name_columns;
     for (char *at = h->text; at;) {
         char *next = strchr(at, h->separator);
         at += strspn(at, " \"");
@@ -118,8 +118,8 @@ static onet_status read_header(header *h, input *in, const onet_read_options *op
         size_t last = strlen(at);
         while (last && strchr(" \"", at[last - 1])) at[--last] = 0;
         note_column(h, at);
-        for (size_t k = 0; k < best && usual_names[k]; k++)
-            if (!strcasecmp(usual_names[k], at)) best = k, h->name = at;
+        for (size_t k = 0; k < best && name_columns[k]; k++)
+            if (!strcasecmp(name_columns[k], at)) best = k, h->name = at;
         at = next ? next + 1 : NULL;
     }
     return ONET_OK;
@@ -130,7 +130,7 @@ static onet_status read_header(header *h, input *in, const onet_read_options *op
 /* The feature that has one of these names, or -1. */
 static int find_feature(const onet_record *r, const char *const *list) {
     for (int j = 0; j < onet_record_width(r); j++)
-        if (is_usual(list, onet_record_feature(r, j))) return j;
+        if (is_named(list, onet_record_feature(r, j))) return j;
     return -1;
 }
 
@@ -142,8 +142,8 @@ static bool find_pair(const onet_record *r, const char *const *x, const char *co
 
 bool tsp_find_points(const onet_record *r, bool geo, int at[2]) {
     if (!onet_record_values(r)) return false;
-    if (find_pair(r, geo ? usual_lon : usual_x, geo ? usual_lat : usual_y, at) ||
-        find_pair(r, geo ? usual_x : usual_lon, geo ? usual_y : usual_lat, at))
+    if (find_pair(r, geo ? lon_columns : x_columns, geo ? lat_columns : y_columns, at) ||
+        find_pair(r, geo ? x_columns : lon_columns, geo ? y_columns : lat_columns, at))
         return true;
     at[0] = 0;
     at[1] = 1;
@@ -151,7 +151,7 @@ bool tsp_find_points(const onet_record *r, bool geo, int at[2]) {
 }
 
 bool tsp_note_degrees(const onet_record *r, const int at[2], const char *file, onet_error *note) {
-    if (!is_usual(usual_lon, onet_record_feature(r, at[0]))) return false;
+    if (!is_named(lon_columns, onet_record_feature(r, at[0]))) return false;
     fail_field(note, ONET_BAD, "tsp_reading.geo",
                "%s:%ld: `%s` and `%s` are taken as points of the plane, not as places on the Earth", file,
                onet_record_line(r), onet_record_feature(r, at[0]), onet_record_feature(r, at[1]));
@@ -194,9 +194,9 @@ static onet_status find_names(loading *l, onet_record *r, onet_error *err) {
                               onet_record_line(r), wanted);
         l->key = wanted;
     }
-    for (size_t k = 0; !wanted && usual_names[k] && !l->key && !status; k++) {
-        status = onet_record_item_text(r, usual_names[k], 0, &text, err);
-        if (!status && text) l->key = usual_names[k];
+    for (size_t k = 0; !wanted && name_columns[k] && !l->key && !status; k++) {
+        status = onet_record_item_text(r, name_columns[k], 0, &text, err);
+        if (!status && text) l->key = name_columns[k];
     }
     return status;
 }

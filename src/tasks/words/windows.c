@@ -84,14 +84,14 @@ onet_status windows_parse(windows *w, const char *sorts, const char *lengths, on
 }
 
 /* One of the lengths up to `most`, which has one. */
-static int draw_length(const windows *w, rng *r, int most) {
+static int random_length(const windows *w, rng *r, int most) {
     double at = rng_uniform(r) * w->below[most + 1];
     int k = w->shortest;
     while (k < most && w->below[k + 1] <= at) k++;
     return k;
 }
 
-static int draw_count(double rate, rng *r) {
+static int random_count(double rate, rng *r) {
     int count = (int)rate;
     return rate > count ? count + (rng_uniform(r) < rate - count) : count;
 }
@@ -102,11 +102,11 @@ int windows_draw(const windows *w, rng *r, int n, bool opens_paragraph, window l
     for (int sort = 0; sort < WINDOW_SORTS; sort++) {
         if (sort == (opens_paragraph ? WINDOW_SENTENCE : WINDOW_PARAGRAPH)) continue;
         if (sort == WINDOW_WHOLE && (n > w->longest || !(w->below[n + 1] > w->below[n]))) continue;
-        for (int left = draw_count(w->rate[sort], r); left; left--) {
+        for (int left = random_count(w->rate[sort], r); left; left--) {
             window *next = &list[count++];
             *next = (window){.count = n, .sort = (window_sort)sort};
             if (sort == WINDOW_WHOLE) continue;
-            next->count = draw_length(w, r, most);
+            next->count = random_length(w, r, most);
             if (sort == WINDOW_ANYWHERE) next->from = (int)rng_below(r, (uint64_t)(n - next->count) + 1);
         }
     }
