@@ -14,7 +14,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "ordernet_words.h"
-#include "tasks/words/test.h"
+#include "tasks/words/test_lines.h"
 
 enum { NGRAM_LONGEST = 6, NGRAM_MOST_ITEMS = 10 };
 

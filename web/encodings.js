@@ -1,5 +1,5 @@
-// Converts text between UTF-8 and the encodings that the browser decodes, both ways. A browser encodes nothing but
-// UTF-8, so the other direction is the decoder's, turned around.
+// Converts text between UTF-8 and the encodings of old page files, both ways. A browser decodes many encodings but
+// encodes UTF-8 alone: to encode, this file decodes every sequence of one or two bytes once and keeps the table.
 
 const encoder = new TextEncoder();
 const strict = (label) => new TextDecoder(label, { fatal: true, ignoreBOM: true });
@@ -13,8 +13,8 @@ export function known(label) {
   }
 }
 
-/** How many bytes are right before the first that is not. */
-function rightBytes(label, bytes) {
+/** How many bytes are valid before the first that is not. */
+function validBytes(label, bytes) {
   let low = 0, high = bytes.length;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -60,13 +60,14 @@ function encode(label, text) {
   return Uint8Array.from(bytes);
 }
 
-/** The bytes in the other encoding; or a number: how many of them come before one that it does not have. */
+/** The bytes in the other encoding; or a number: how many of them come before the first that is not valid, or 0 if
+ * `to` lacks a character. */
 export function convert(to, from, bytes) {
   let text;
   try {
     text = strict(from).decode(bytes);
   } catch {
-    return rightBytes(from, bytes);
+    return validBytes(from, bytes);
   }
   return /^utf-?8$/i.test(to) ? encoder.encode(text) : encode(to, text) ?? 0;
 }

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/shown.h"
 #include "tasks/words/model.h"
-#include "tasks/words/test.h"
+#include "tasks/words/test_lines.h"
 
 enum { MOST_FOR_ALL = 7 }; /* items up to which all n! orders are tried */
 

@@ -1,8 +1,8 @@
 /* Tests a method that orders words on lines of text, so that `words eval` and the n-gram models of
  * bench/ngram.c are measured alike. Two words are equal if they are written alike; two different unknown
  * words count as different, although the network cannot tell them apart. */
-#ifndef WORDS_TEST_H
-#define WORDS_TEST_H
+#ifndef WORDS_TEST_LINES_H
+#define WORDS_TEST_LINES_H
 
 #include "engine/base/file.h"
 #include "tasks/words/prepare.h"

@@ -1,6 +1,6 @@
 /* Measures predicted word orders against lines of text by length and unknown words, and prints and writes the
  * results as CSV. Used by `words eval` and bench/ngram.c. */
-#include "tasks/words/test.h"
+#include "tasks/words/test_lines.h"
 
 #include <limits.h>
 #include <stdio.h>
