@@ -67,7 +67,7 @@ static double cells_of(const order_job *job) {
     return squares * width;
 }
 
-/* Numbers that its relations are: a batch has a copy of them. */
+/* How many numbers the relations of the sets have: a batch copies them. */
 static double relations_of(const onet_sets *sets) {
     double numbers = 0;
     for (size_t k = 0; sets->pairs && k < sets->count; k++) {

@@ -44,7 +44,7 @@ void eval_table_free(eval_table *t);
 typedef struct eval_importances {
     int count;
     const char **name;   /* [count] */
-    char *text;          /* of the names that the data have not */
+    char *text;          /* holds the names that are made up, where the data have none */
     onet_importance *of; /* [count] */
 } eval_importances;
 

@@ -255,7 +255,7 @@ onet_status options_parse(const option *table, void *values, int count, char **a
                             o->argument);
             text = arguments[++i];
         }
-        /* The last one would count, and the others be forgotten without a word. */
+        /* The last one would count, and the others be ignored silently. */
         if (takes && o->kind != OPTION_LIST && given[o - table])
             return fail(err, ONET_USAGE, "option --%s is given more than once; it takes one value", o->name);
         onet_status status = set_value(o, values, text, err);

@@ -61,7 +61,7 @@ static const char *count_text(double count, char text[32]) {
 }
 
 void progress_count(progress *p, const char *what, const char *units, double done, double total) {
-    /* The end of the work shows by itself. */
+    /* At the end the result is printed instead. */
     if ((total > 0 && done >= total) || !progress_due(p)) return;
     char line[256], a[32], b[32], c[32];
     double rate = done / progress_seconds(p);

@@ -12,7 +12,7 @@
 /* ---- The body, taken apart ---------------------------------------------------------------------------
  *
  * The members of a JSON object and the elements of an array, as spans of the text. What is in a span is read
- * by whoever knows its meaning: the sets by the library's reader. */
+ * by the function that knows the member: sets by the library's reader. */
 
 typedef struct span {
     char *at;
@@ -27,13 +27,13 @@ typedef struct envelope {
     span value[ENVELOPE_MEMBERS];
 } envelope;
 
-/* The members of the object that the body is. ONET_BAD if the body is no object, for a key that is there
+/* The members of the JSON object in the body. ONET_BAD if the body is not an object, for a key that is there
  * twice, and for more members than there is room for. A span may still hold broken JSON inside. */
 onet_status envelope_members(envelope *e, char *body, size_t length, onet_error *err);
 /* The value of a key; NULL: there is none. */
 const span *envelope_find(const envelope *e, const char *key);
 
-/* The elements of the array in `list` into elements [most]; ONET_BAD if it is no array, or empty, ONET_FAILED
+/* The elements of the array in `list` into elements [most]; ONET_BAD if it is not an array, or empty, ONET_FAILED
  * if it has more. what: the key, for the sentence. */
 onet_status envelope_elements(const span *list, span *elements, size_t most, size_t *count, const char *what,
                               onet_error *err);

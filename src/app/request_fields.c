@@ -1,5 +1,6 @@
 /* Splits the JSON body of a request into its members, and reads those that are not sets: numbers, choices,
- * the model. Brackets are only counted here; whoever reads a member's value finds what is wrong inside it. */
+ * the model. Brackets are only counted here; the function that reads a member's value reports errors inside
+ * it. */
 #include <string.h>
 #include <strings.h>
 
@@ -89,7 +90,7 @@ static bool listed(const char *const *list, const span *key) {
     return false;
 }
 
-/* Whether a key differs from a name by one slip of the hand: its case, a letter more or less, two swapped,
+/* Whether a key differs from a name by one typing error: its case, a letter more or less, two swapped,
  * or, in a long word, another letter. `text` is not `next`. */
 static bool is_slip(const char *key, size_t length, const char *name) {
     size_t own = strlen(name), front = 0, back = 0;
@@ -104,8 +105,8 @@ static bool is_slip(const char *key, size_t length, const char *name) {
     return left == 2 && wanted == 2 && !strncasecmp(a, b + 1, 1) && !strncasecmp(a + 1, b, 1);
 }
 
-/* Refuses a key of a set that is not known and like one that says something of the order. Others are passed
- * over, as in files: an id, say. */
+/* Refuses an unknown key of a set that looks like a misspelt constraint. Other unknown keys, such as an id,
+ * are ignored, as in files. */
 static onet_status check_key(const span *key, const char *const *set_keys, size_t set, onet_error *err) {
     static const char *const all[] = {"first", "last", "prefix", "before", "next", "context", "order", NULL};
     int length = (int)(key->length < 64 ? key->length : 64);

@@ -30,12 +30,12 @@ onet_status training_keeps(const char *name, const char *read, const onet_train_
 onet_status training_run(training *t, onet_model **model, const onet_sets *data, const onet_sets *valid,
                          const onet_train_options *options, bool quiet, onet_error *err);
 
-/* What came out of it, and where the best model is when it is not the last. */
+/* Prints the result, and where the best model is if it is not the last. */
 void training_summarise(const training *t, const onet_train_options *options, const onet_model *model);
 
 /* ---- Cross-validation (folds.c) ---------------------------------------------------------------------- */
 
-/* Cross-validation: how good models of such data and options are, without sets to spare. */
+/* Cross-validation estimates how good models with these data and options are, without a validation file. */
 
 /* Divides the sets at random, by the seed, into `folds` parts of nearly equal size, equal sets and those of
  * one group (group [sets] or NULL) together, as onet_sets_divide does; trains for each part a model on the
@@ -66,7 +66,7 @@ void tuning_path(char path[PATH_MAX], const char *model_path);
 /* Fills in the options with the best settings. Ctrl-C ends the search with the best so far. */
 onet_status tuning_run(onet_train_options *options, onet_tuned *result, const onet_sets *data,
                        const onet_tune_options *how, bool quiet, onet_error *err);
-/* What the search did, and what was chosen. */
+/* Prints what the search tried and chose. */
 void tuning_summarise(const onet_tuned *result, int models, const char *trials_path);
 
 #endif

@@ -20,7 +20,7 @@ struct onet_orderer {
     const world *w;    /* ranks that share the work; NULL: this process alone */
     device_choice device;
     order_device *gpu; /* NULL: not in use, or not yet */
-    onet_answer *own;  /* [own_room]: answers for a caller without room for log-probabilities, with that of */
+    onet_answer *own;  /* [own_room]: for callers that give no room for log-probabilities, which go to: */
     double *logprob;   /* [logprob_room] */
     size_t own_room, logprob_room;
 };

@@ -153,7 +153,7 @@ static int weights_of(const onet_model *m) {
     return onet_ranker_weights(m) ? s->width * (s->relative ? 2 : 1) : 0;
 }
 
-/* A ranker's score, which is all that it is. */
+/* Prints the weights of a ranker: its score is their sum over the features. */
 static void print_score(const onet_model *m) {
     char name[SHOWN];
     printf("\nScore of an item, the sum of its scaled features times:\n");
@@ -346,7 +346,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_sets *sets = NULL;
     bool data = named_as_data(operands[0]) || v->read.format;
     onet_status status = data ? ONET_OK : onet_model_load(&model, operands[0], err);
-    if (data || status == ONET_BAD) { /* sets in a file of safetensors are no model */
+    if (data || status == ONET_BAD) { /* a safetensors file of sets, not of a model */
         onet_error other;
         onet_status read = onet_sets_read(&sets, operands[0], &v->read, data ? err : &other);
         if (data || (!read && !sets->word)) status = read;

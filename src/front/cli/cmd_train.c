@@ -116,7 +116,7 @@ static onet_status compare(const train_values *v, const onet_model *model, const
     return status;
 }
 
-/* Said at the end where no set tells what the model is worth. */
+/* Printed at the end if no set was held out to measure the model on. */
 static void note_nothing_held_out(const train_values *v, const onet_sets *valid) {
     if (!valid && !v->folds && !v->tune)
         printf("nothing was held out, so what the model is worth on other sets is not known; --holdout 10%% "
@@ -259,12 +259,12 @@ static onet_status check_options(const train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
-/* Whether a search may begin: no file of an earlier one is replaced unasked. */
+/* Checks before a search that no file of an earlier one would be replaced without --force or --resume. */
 static onet_status tune_possible(const train_values *v, onet_error *err) {
     onet_train_options o = v->options;
     char path[PATH_MAX];
     tuning_path(path, o.model_path);
-    if (o.resume) o.keep = o.resume = 0; /* what the search goes on to may have other models than before */
+    if (o.resume) o.keep = o.resume = 0; /* a resumed search may end with another number of models */
     onet_status status = onet_train_possible(&o, err);
     if (!status && o.keep && !access(path, F_OK))
         status =
@@ -376,7 +376,7 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
         status =
             comparison_print_tuned(&result.test, &result.test_default, data, ranker_command(v, ranker), err);
     else
-        comparison_warn(&result.test, "train"); /* a search that was in vain is told of in any case */
+        comparison_warn(&result.test, "train"); /* no better than guessing: reported with --quiet too */
     if (status) return status;
     v->ranker = result.ranker;
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;

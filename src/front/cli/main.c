@@ -102,9 +102,9 @@ int main(int argc, char **argv) {
     onet_status status = start(argc - 1, argv + 1, &err, &ran);
     bool gone = reader_gone();
     onet_status closed = close_output(gone);
-    if (!status) err.text[0] = '\0'; /* what closing had to say is said */
+    if (!status) err.text[0] = '\0'; /* close_output has printed its own message */
     status = world_agree(processes(), status ? status : closed, &err);
-    bool alone = ran && !ran->shared; /* whatever mpirun does, it knows of no other rank */
+    bool alone = ran && !ran->shared; /* each rank runs this command by itself, even under mpirun */
     bool apart = status && !alone && !processes();
     if (apart) processes_await_rank0(&err);
     if (status && err.text[0] && (alone || apart || processes_is_rank0()) && !(status == ONET_IO && gone)) {

@@ -110,7 +110,7 @@ static void drain(server *s, const sigset_t *signals, double timeout) {
         if (number == SIGTERM || number == SIGINT) break;
         server_watch(s);
     }
-    /* What the engine works on cannot be broken off. */
+    /* Work of the engine cannot be interrupted. */
     server_hurry(s);
     while (server_working(s)) sigtimedwait(signals, NULL, &moment);
 }

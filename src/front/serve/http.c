@@ -13,10 +13,10 @@ enum { HELD_BODIES = 64 };
 
 /* ---- The engine's part ------------------------------------------------------------------------------- */
 
-/* The answer is there; from another thread. */
+/* Called from another thread when the answer is ready. */
 static void resume(request *r) {
     exchange *x = r->context;
-    server *s = x->s; /* x is gone as soon as its connection goes on */
+    server *s = x->s; /* x may be freed as soon as its connection resumes */
     atomic_fetch_sub(&s->queued, 1);
     MHD_resume_connection(x->connection);
     atomic_fetch_sub(&s->suspended, 1);
@@ -50,7 +50,7 @@ static enum MHD_Result submit(exchange *x) {
         return reply_failure(x, status);
     }
     x->submitted = true;
-    /* Before the job is given away: its answer may be there at once. */
+    /* Before the job is submitted: its answer may arrive at once. */
     atomic_fetch_add(&s->suspended, 1);
     MHD_suspend_connection(x->connection);
     x->asked->to->submit(x->asked, &s->shared);

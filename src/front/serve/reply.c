@@ -126,8 +126,7 @@ static int code_of(onet_status status) {
     }
 }
 
-/* Fields of a request have the names of the library's; what else an error is about, a client cannot change.
- */
+/* The field of a request that a library field stands for; false: clients cannot set it.*/
 static bool request_field(const char *field, char name[FIELD_NAME]) {
     static const char *const known[] = {"decode", "beam", "top", "seed"};
     static const char options[] = "onet_order_options.";
@@ -155,7 +154,7 @@ static void write_columns(text *t, const onet_columns *columns) {
     text_put(t, "],");
 }
 
-/* What a set must have beside its items: so many relations, by these names if it knows them. */
+/* Writes how many relations a set needs beside its items, and their names if the model has them. */
 static void write_relations(text *t, const onet_model *model) {
     const char *all = onet_model_relations(model), *name;
     int count = onet_model_settings(model)->relations;

@@ -8,10 +8,10 @@
 #include "ordernet_tsp.h"
 
 /* delimiter: between two cells; 0: as the first row tells. The instance is asymmetric where a cost differs
- * from that of the way back. *called [n]: what the cities are called, each to be freed; NULL: they have no
- * names. note, unless NULL, is called for what looks odd. ONET_BAD with file and line for a table that is not
- * square, names that differ between row and column, and costs that are not finite numbers from 0 on; those
- * from a city to itself are ignored and may be empty. */
+ * from that of the opposite direction. *called [n]: what the cities are called, each to be freed; NULL: they
+ * have no names. note, unless NULL, is called for what looks odd. ONET_BAD with file and line for a table
+ * that is not square, names that differ between row and column, and costs that are not finite numbers from 0
+ * on; those from a city to itself are ignored and may be empty. */
 onet_status matrix_read(onet_tsp *t, char ***called, input *in, int delimiter,
                         void (*note)(const onet_error *text), onet_error *err);
 

@@ -23,7 +23,7 @@ enum { LINES_MOST_WORDS = 1000 };
 typedef struct lines {
     input *in;
     int least, most; /* words that a line must have, and words taken from it */
-    int words;       /* of the line that lines_next came to */
+    int words;       /* of the current line */
     /* That line: word k is text[at[k]] .. text[at[k+1]-2], a blank after each. */
     char *text;
     size_t *at; /* [most + 1] */

@@ -209,9 +209,8 @@ static size_t next_sign(const onet_bag *b, size_t i, const char *sign, int typed
 }
 
 /* Brackets open before they close, and so do quotation marks that were typed so: the first with the first,
- * and so on. Signs of one kind alone, and none that opens in the piece that stays last, so that they can
- * always be kept: k-th with k-th, such pairs never go in a circle, as those of two kinds may, "(a]" and
- * "[b)". */
+ * and so on. Only signs of one kind are paired, and none that opens in the piece that stays last: such
+ * constraints can always be kept, while those of two kinds may contradict each other, "(a]" and "[b)". */
 static void pair_signs(onet_bag *b, size_t last) {
     static const struct {
         const char *open, *close;
