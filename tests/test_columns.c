@@ -146,7 +146,7 @@ static void json_refuses(void **state) {
         "1: field `items`[1], `x`: a number in some items of the set and something else in others; correct "
         "it, or name the features (onet_read_options.features)");
     REFUSED("{\"items\": [{\"x\": 1}, {\"x\": 2, \"x\": 3}]}", NULL,
-            "1: field `items`[1], `x`: stands there twice; keep one of them");
+            "1: field `items`[1], `x`: appears twice; keep one of them");
     REFUSED(
         "{\"items\": [{\"x\": 1}]}\n{\"items\": [{\"x\": 1, \"y\": 2}]}", NULL,
         "2: field `items`[0], `y`: a number, but the first set has none under this key; give it one there, "

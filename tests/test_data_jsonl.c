@@ -115,7 +115,7 @@ static void refuses(void **state) {
     REFUSED("{\"order\": [-1, 0], \"items\": [[1], [2]]}",
             "field `order`[0]: -1 is not the index of an item; they go from 0 to 1");
     REFUSED("{\"items\": [[1], [2]], \"order\": [1, 1]}",
-            "field `order`[1]: item 1 stands there twice; give the index of each item once");
+            "field `order`[1]: item 1 appears twice; give the index of each item once");
     REFUSED("{\"items\": [[1], [2]], \"order\": [1, 0.5]}",
             "field `order`[1]: not a whole number; give the index of an item");
     REFUSED("{\"items\": [[1], [2]], \"order\": \"up\"}",
@@ -126,7 +126,7 @@ static void refuses(void **state) {
     REFUSED("{\"items\": [[1], [2]], \"context\": [0, 1]}",
             "field `context`: all items are context; leave the set out or place one");
     REFUSED("{\"items\": [[1], [2], [3]], \"context\": [2, 2]}",
-            "field `context`[1]: item 2 stands there twice; keep one");
+            "field `context`[1]: item 2 appears twice; keep one");
     REFUSED("{\"items\": [[1], [2], [3]], \"context\": [3]}",
             "field `context`[0]: 3 is not the index of an item; they go from 0 to 2");
     REFUSED("{\"items\": [[1], [2], [3]], \"context\": 1}",
@@ -135,9 +135,8 @@ static void refuses(void **state) {
             "field `order`: 1 index for 2 items that are not in `context`; give each of them once");
     REFUSED("{\"items\": [[1], [2], [3]], \"context\": [2], \"order\": [0, 2]}",
             "field `order`[1]: item 2 stands in `context` too; keep it in one of them");
-    REFUSED("{\"items\": [[1]], \"items\": [[2]]}", "field `items` stands there twice; keep one of them");
-    REFUSED("{\"items\": [[1]], \"id\": 1, \"i\\u0064\": 2}",
-            "field `id` stands there twice; keep one of them");
+    REFUSED("{\"items\": [[1]], \"items\": [[2]]}", "field `items` appears twice; keep one of them");
+    REFUSED("{\"items\": [[1]], \"id\": 1, \"i\\u0064\": 2}", "field `id` appears twice; keep one of them");
     REFUSED("{\"items\": [[1]], \"a\": \"\xFF\"}",
             "byte 24 of the line (0xff) is not UTF-8; convert the file to UTF-8");
 #undef REFUSED

@@ -39,7 +39,7 @@ static void refuses_pointer_text(void **state) {
     REFUSED("1 2 3 4 output 1 0", "field `output`[1]: 0 is not the index of an item; they go from 1 to 2");
     REFUSED("1 2 3 4 output 1 3", "field `output`[1]: 3 is not the index of an item; they go from 1 to 2");
     REFUSED("1 2 3 4 output 1 1",
-            "field `output`[1]: item 1 stands there twice; give the index of each item once");
+            "field `output`[1]: item 1 appears twice; give the index of each item once");
     REFUSED("1 2 3 4 output 1 2 2",
             "field `output`: 3 indices for 2 items; give the index of each item once");
     REFUSED("1 2 3 4 output 1", "field `output`: 1 index for 2 items; give the index of each item once");

@@ -456,7 +456,7 @@ static void test_bad_words(void **state) {
     m->words->at[2] = 4;
     assert_int_equal(onet_model_save(m, help_path("twice.safetensors"), &err), ONET_OK);
     assert_int_equal(onet_model_load(&n, help_path("twice.safetensors"), &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "word 2 of words.text stands there twice"));
+    assert_non_null(strstr(err.text, "word 2 of words.text appears twice"));
     /* Too large for half precision: kept in float. */
     memcpy(m->words->text, "abcd", 4);
     m->words->vectors[1] = 1e6f;

@@ -92,7 +92,7 @@ static void test_hostile(void **state) {
          "does not have just dtype"},
         {"{" TENSOR("a", "F33", "[1]", "0", "4") "}", 4, "tensor \"a\" has a dtype that is not known"},
         {"{" TENSOR("a", "F32", "[1]", "0", "4") "," TENSOR("a", "F32", "[1]", "4", "8") "}", 8,
-         "tensor \"a\" stands there twice"},
+         "tensor \"a\" appears twice"},
         {"{" TENSOR("a", "F32", "[-1]", "0", "4") "}", 4, "expected a whole number"},
         {"{" TENSOR("a", "F32", "[1.0]", "0", "4") "}", 4, "expected a whole number"},
         {"{" TENSOR("a", "F32", "[\"1\"]", "0", "4") "}", 4, "expected a whole number"},

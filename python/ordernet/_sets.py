@@ -493,7 +493,7 @@ class Sets:
             CSV: the column that items are called by in pairs; "": they are counted from 0 in each set; None: ``name``
             where there is one, else as "".
 
-        A UserWarning names columns of text that look like numbers, as 48,85 or 5%: they are no features.
+        A UserWarning names columns of text that look like numbers, as 48,85 or 5%: they are not features.
         """
         options = _library.ReadOptions()
         lib.onet_read_defaults(byref(options), ctypes.sizeof(options))
@@ -709,7 +709,7 @@ class Sets:
 
     def _array(self) -> np.ndarray:
         if self._items is None:
-            raise DataError("the items of these sets are words, which are no arrays of features")
+            raise DataError("the items of these sets are words, which are not arrays of features")
         return self._items
 
     @property
@@ -986,7 +986,7 @@ class _Frame:
                 raise DataError(f"row {k} of pairs (from 0): set {which!r} has no item {(a if i is None else b)!r}")
             cell = int(first[s]) + i * int(self.sizes[s]) + j
             if given[cell]:
-                raise DataError(f"row {k} of pairs (from 0): the pair from {a!r} to {b!r} of set {which!r} stands there twice")
+                raise DataError(f"row {k} of pairs (from 0): the pair from {a!r} to {b!r} of set {which!r} appears twice")
             given[cell] = True
             value[cell] = numbers[k]
         return value, [str(c) for c in chosen]

@@ -395,7 +395,7 @@ static bool is_misspelt(const csv_column *c) {
 static onet_status misspelt(const csv_table *t, const csv_column *c, onet_error *err) {
     const char *how = spelling(c->text, strlen(c->text));
     return fail(err, ONET_BAD,
-                "%s:%ld: column `%.100s`: \"%s\" is not a number, so that the column is no feature; %s",
+                "%s:%ld: column `%.100s`: \"%s\" is not a number, so that the column is not a feature; %s",
                 t->file, c->text_line, c->name, c->text,
                 how ? how : "leave the field empty where a value is missing");
 }

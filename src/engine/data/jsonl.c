@@ -370,8 +370,8 @@ static onet_status key(scan *s, member *m) {
     for (const member *other = r->member; other < m; other++)
         if (other->name_end - other->name == length &&
             !memcmp(r->keys + other->name, r->keys + m->name, length))
-            return fail(s->err, ONET_BAD, "%s:%ld: field `%.*s` stands there twice; keep one of them",
-                        s->name, r->line, length > 100 ? 100 : (int)length, r->keys + m->name);
+            return fail(s->err, ONET_BAD, "%s:%ld: field `%.*s` appears twice; keep one of them", s->name,
+                        r->line, length > 100 ? 100 : (int)length, r->keys + m->name);
     return ONET_OK;
 }
 

@@ -213,7 +213,7 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
                                "a number, but the first set has none under this key; give it one there, or "
                                "name the features");
         if (j < 0) continue;
-        if (have[j] & 1) return bad(w, key, length, "stands there twice; keep one of them");
+        if (have[j] & 1) return bad(w, key, length, "appears twice; keep one of them");
         onet_status status = take_text(w, j, c->width, length, from, &kind, &value);
         if (status) return status;
         if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature is one");

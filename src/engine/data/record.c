@@ -68,8 +68,8 @@ onet_status record_take_context(record *r, size_t length, const char *name, onet
                         "%s:%ld: field `context`[%zu]: %d is not the index of an item; they go from 0 to %d",
                         name, r->line, k, i, r->n - 1);
         if (r->context_store[i]++)
-            return fail(err, ONET_BAD, "%s:%ld: field `context`[%zu]: item %d stands there twice; keep one",
-                        name, r->line, k, i);
+            return fail(err, ONET_BAD, "%s:%ld: field `context`[%zu]: item %d appears twice; keep one", name,
+                        r->line, k, i);
     }
     r->context = r->context_store;
     if (length < n) return ONET_OK;
@@ -108,10 +108,9 @@ onet_status record_take_order(record *r, size_t length, int first, const char *f
                         "%s:%ld: field `%s`[%zu]: item %d stands in `context` too; keep it in one of them",
                         name, r->line, field, t, order[t]);
         if (seen[item]++)
-            return fail(
-                err, ONET_BAD,
-                "%s:%ld: field `%s`[%zu]: item %d stands there twice; give the index of each item once", name,
-                r->line, field, t, order[t]);
+            return fail(err, ONET_BAD,
+                        "%s:%ld: field `%s`[%zu]: item %d appears twice; give the index of each item once",
+                        name, r->line, field, t, order[t]);
         order[t] = item;
     }
     for (size_t i = 0, t = placed; r->context && i < n; i++)

@@ -74,7 +74,7 @@ onet_status record_line(record *r, onet_format format, const char *text, size_t 
 int record_placed(const record *r);
 
 /* Takes the `length` indices in order_store as the record's order, once n and the context are known: each
- * placed item of first .. first + n - 1 must stand there once. field is what the format calls them. */
+ * placed item of first .. first + n - 1 must appear once. field is what the format calls them. */
 onet_status record_take_order(record *r, size_t length, int first, const char *field, const char *name,
                               onet_error *err);
 

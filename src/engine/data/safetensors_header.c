@@ -215,7 +215,7 @@ static onet_status check_names(scan *s) {
     if (file->tensors) qsort(file->tensor, file->tensors, sizeof *file->tensor, st_by_name);
     for (size_t i = 1; i < file->tensors; i++)
         if (!strcmp(file->tensor[i - 1].name, file->tensor[i].name))
-            return bad_tensor(s, file->tensor[i].name, "stands there twice");
+            return bad_tensor(s, file->tensor[i].name, "appears twice");
     return ONET_OK;
 }
 

@@ -109,7 +109,7 @@ onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err) {
         else if (seen[i / 64] >> i % 64 & 1)
             status = fail(err, ONET_BAD,
                           "order[%zu] is %zu, which stands in the order already: each item must "
-                          "stand there once",
+                          "appear once",
                           t, i);
         else
             seen[i / 64] |= (uint64_t)1 << i % 64;

@@ -63,8 +63,8 @@ static onet_status read_vectors(onet_words *words, const safetensors *file, cons
 static onet_status check_unique(const onet_words *words, const char *name, onet_error *err) {
     for (int32_t i = 0; i < words->count; i++)
         if (words_exact(words, words->text + words->at[i], words->at[i + 1] - words->at[i]) != i)
-            return fail(err, ONET_BAD, "%s: word %ld of words.text stands there twice; make the file again",
-                        name, (long)i + 1);
+            return fail(err, ONET_BAD, "%s: word %ld of words.text appears twice; make the file again", name,
+                        (long)i + 1);
     return ONET_OK;
 }
 

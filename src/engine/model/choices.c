@@ -20,7 +20,7 @@ enum { PRESET_DEFAULT, PRESET_TSP, PRESET_WORDS };
 
 const onet_choice *onet_presets(void) {
     static const onet_choice list[] = {
-        {"default", "a small net for data of one's own", PRESET_DEFAULT},
+        {"default", "a small net for your own data", PRESET_DEFAULT},
         {"tsp", "the paper's net for tours", PRESET_TSP},
         {"words", "the paper's net for words", PRESET_WORDS},
         {0},

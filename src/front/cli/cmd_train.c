@@ -452,7 +452,7 @@ static const option options[] = {
            .default_text = "none",
            .help = "--holdout, --folds and --tune keep sets with the same value in this column of CSV, or "
                    "under this key of JSON, in one part: a document, a customer, a day. Equal sets stay "
-                   "together in any case. The column is no feature."),
+                   "together in any case. The column is not a feature."),
     OPTION(
         STRING, "tune", AT(tune), .basic = true, .argument = "[BUDGET]", .otherwise = "5m",
         .default_text = "none; 5m where it is given alone",

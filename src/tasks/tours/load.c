@@ -206,7 +206,7 @@ static bool is_table(const onet_record *r) {
     return onet_record_format(r) == ONET_FORMAT_CSV;
 }
 
-/* Two cities of one name may be two places, or a row that stands there twice. */
+/* Two cities of one name may be two places, or a row that appears twice. */
 static onet_status note_twice(const loading *l, const onet_record *r, char *const *called, onet_error *err) {
     names seen = {0};
     int *first = array_new((size_t)onet_record_size(r), sizeof *first), twice = 0, a = 0, b = 0;

@@ -265,7 +265,7 @@ static onet_status read_rows(table *m, onet_error *err) {
                from == 1 ? "" : "s", m->n, m->header ? ", and the first row was taken as names" : "");
 }
 
-/* Two cities of one name may be two places, or a row that stands there twice. */
+/* Two cities of one name may be two places, or a row that appears twice. */
 static onet_status note_twice(const table *m, void (*note)(const onet_error *text), onet_error *err) {
     names seen = {0};
     bool good = true;
