@@ -28,7 +28,10 @@ typedef struct constraint_graph {
 onet_status constraints_check(const onet_constraint *constraints, size_t count, size_t base, int n,
                               const uint8_t *context, onet_error *err);
 
-/* The constraints of a set whose items are base .. base + n - 1 and whose context items, which must not be
+/* Used where constraints enter, which are then refused with their file and line, and once more by the search:
+ * the caller may change the arrays of onet_sets in between, so that no graph is kept with them.
+ *
+ * The constraints of a set whose items are base .. base + n - 1 and whose context items, which must not be
  * named, are marked in context [n] (or NULL). ONET_BAD, with a sentence that names the constraints, when they
  * contradict each other or name no item of the set; there is nothing to free then. */
 onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *constraints, size_t count,
