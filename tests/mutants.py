@@ -23,32 +23,34 @@ import threading
 import time
 
 FOLDERS = ["engine/" + f for f in "base words data model kernels train decode evaluate tune".split()] + [
-    "tasks/tours/solve", "tasks/words/sentence", "app", "tasks/tours", "tasks/words", "tasks/layout", "front/serve", "front/cli"]
+    "tasks/tours/solve", "tasks/words/sentence", "app", "tasks/tours", "tasks/words", "tasks/layout", "front/serve", "front/cli",
+    "tasks/layout/order"]
 # The tests of each folder: unit tests, and command-line cases by the beginning of their names. Those of a file come first.
 UNITS = {
     "engine/base": "number shown file file_memory arguments world locale interrupt words_lookup",
-    "engine/data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text columns json scaling groups divide relations data_memory model_file arguments",
+    "engine/data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text text_value ranks columns json scaling groups divide relations data_memory model_file arguments",
     "engine/words": "words_lookup words_vectors words_public words_prepare words_memory arguments",
     "engine/model": "model_file public growth choices arguments sizes merge",
     "engine/kernels": "kernels engine_golden engine_properties relative mixed paper_form sizes",
-    "engine/train": "train train_augment ranker sizes mixed growth arguments world choices relations",
-    "engine/decode": "engine_properties constrained engine_golden arguments world relative sizes",
+    "engine/train": "train train_augment ranker sizes mixed growth arguments world choices relations identity",
+    "engine/decode": "engine_properties best_order constrained engine_golden arguments world relative sizes relations",
     "engine/evaluate": "measure compare oddities public arguments",
     "engine/tune": "divide",
-    "tasks/tours/solve": "tsp_exact tsp_matching tsp_api tsp_net arguments",
+    "tasks/tours/solve": "tsp_exact tsp_matching tsp_directed tsp_api tsp_net arguments",
     "tasks/words/sentence": "words_bag words_memory arguments",
     "tasks/words": "words_prepare words_memory show",
     "tasks/tours": "tsp_tsplib tsp_generate tours_geo tsp_exact tsp_net",
-    "tasks/layout": "pages show",
+    "tasks/layout": "pages pages_api pages_plain show",
+    "tasks/layout/order": "pages pages_api pages_choose pages_plain",
     "app": "options interrupt show serve_request pages",
     "front/serve": "serve_request serve_clients",
     "front/cli": "draw",
 }
 CASES = {
-    "engine/base": "file no closed full device", "engine/data": "convert order bad train-missing eval-missing", "engine/words": "words order",
-    "engine/model": "model inspect", "engine/kernels": "", "engine/train": "train", "engine/decode": "order unscramble",
+    "engine/base": "file no closed full device dangling", "engine/data": "convert order bad train-missing eval-missing csv npz pairs", "engine/words": "words order",
+    "engine/model": "model inspect merge", "engine/kernels": "", "engine/train": "train pairs", "engine/decode": "order unscramble pairs",
     "engine/evaluate": "eval train-report", "engine/tune": "train-tune", "tasks/tours/solve": "tsp", "tasks/words/sentence": "words unscramble", "tasks/words": "words unscramble",
-    "tasks/tours": "tsp escapes", "tasks/layout": "pages", "front/serve": "serve",
+    "tasks/tours": "tsp escapes", "tasks/layout": "pages", "tasks/layout/order": "pages", "front/serve": "serve",
 }
 # This case moves the program away from the mutant library, which it needs here.
 ELSEWHERE = {"device-library-place.case"}
@@ -58,21 +60,24 @@ COMMANDS = {
     "engine/model": "inspect convert-half merge", "engine/kernels": "train", "engine/train": "train train-words",
     "engine/decode": "order order-score", "engine/evaluate": "eval eval-baselines", "tasks/tours/solve": "tsp-solve tsp-solve-christofides",
     "tasks/words/sentence": "unscramble", "tasks/words": "words-prepare words-eval",
-    "tasks/tours": "tsp-generate tsp-solve tsp-eval", "tasks/layout": "pages-order pages-boxes pages-draw", "app": "draw",
+    "tasks/tours": "tsp-generate tsp-solve tsp-eval", "tasks/layout": "pages-order pages-boxes pages-draw", "tasks/layout/order": "pages-order pages-boxes", "app": "draw",
 }
 # Other programs that test a folder.
 PROGRAMS = {"front/serve": ["python3 tests/serve/test_serve.py", "python3 tests/oom/serve.py PRELOAD"]}
 PROGRAMS.update({folder: ["tests/oom/run.sh PRELOAD " + names] for folder, names in COMMANDS.items()})
-for folder in "tasks/tours", "tasks/words", "tasks/layout":
+for folder in "tasks/tours", "tasks/words", "tasks/layout", "app":
     PROGRAMS[folder].insert(0, "python3 tests/serve/test_serve.py")
 CASES_OF = {  # files of src/app and src/front/cli
     "cmd_train": "train", "training": "train progress", "folds": "train", "cmd_order": "order bad model", "ordering": "order eval",
     "cmd_eval": "eval", "eval_sets": "eval", "report": "eval train", "cmd_inspect": "inspect escapes", "cmd_convert": "convert bad",
-    "cmd_draw": "draw", "cmd_help": "help", "help": "help", "commands": "help unknown no",
+    "cmd_draw": "draw", "cmd_help": "help", "help": "help", "commands": "help unknown no old",
     "main": "help no version closed full unknown", "options": "option bad flag choice operand unknown help",
     "cmd_completion": "completion", "interrupt": "train-interrupt train-terminate train-hangup tsp-interrupt",
-    "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "json": "eval inspect", "canvas": "draw tsp",
+    "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "canvas": "draw tsp",
     "chart": "draw eval", "models": "serve", "batcher": "serve", "division": "train",
+    "cmd_merge": "merge", "comparison": "eval train-report", "error_line": "bad order-on-error escapes", "feature_report": "eval inspect train-report train-tune",
+    "json_report": "eval inspect", "learning_curve": "train-learning", "tuning": "train-tune", "text": "eval train inspect",
+    "request_fields": "serve", "request_order": "serve", "request_sets": "serve",
 }
 
 # (name, pattern, replacement): the pattern is looked for in lines of code.
