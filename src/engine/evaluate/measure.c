@@ -102,8 +102,10 @@ static onet_set_measure measure_set(size_t n, size_t placed, int32_t *rank, int3
     m.position = (double)hits / (double)placed;
     m.loglik = logprob / (double)placed;
     if (placed > 1) {
+        double all = (double)placed * (double)(placed - 1) / 2;
         m.neighbours = (double)pairs / (double)(placed - 1);
-        m.tau = 1 - 4 * measure_inversions(rank, scratch, placed) / ((double)placed * (double)(placed - 1));
+        /* Rounded as by measure_scores. */
+        m.tau = (all - 2 * measure_inversions(rank, scratch, placed)) / all;
     }
     return m;
 }
