@@ -765,7 +765,10 @@ class Headers(unittest.TestCase):
                             [b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked"],
                             [b"content-length: 0", b"CONTENT-LENGTH: 0"], [b"Transfer-Encoding: gzip, chunked"],
                             [b"Transfer-Encoding: xchunked"], [b"Content-Length: +5"], [b"Content-Length: 5, 5"], [b"Content-Length: -1"],
-                            [b"Content-Length : 5"], [b"Content-Length\t: 5"], [b"Transfer-Encoding : chunked"]):
+                            [b"Content-Length : 5"], [b"Content-Length\t: 5"], [b"Transfer-Encoding : chunked"],
+                            # Lines that go on in the next one, and a CR that another server may take for their end.
+                            [b"Content-Length:", b" %d" % len(body)], [b"Content-Leng: %d" % len(body), b" th"], [b"X: a", b"\tb"],
+                            [b"Transfer-Encoding:", b" chunked"], [b"X: a\r" + length]):
                 for first in (b"POST /v1/order", b"GET /healthz"):
                     sent = first + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + b"\r\n".join(headers)
                     got = self.exchange(server, sent + b"\r\n\r\n" + body + hidden + hidden)
