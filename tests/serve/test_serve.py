@@ -544,9 +544,11 @@ class Limits(unittest.TestCase):
         """One request fits into the queue: the second gets 503 and a time to try again."""
         with serving("--model", f"sort={SORT}", "--queue", "1") as server:
             draw = random.Random(1)
-            hard = {"items": [[draw.random(), draw.random()] for _ in range(200)], "time_limit": 1}
+            hard = {"items": [[draw.random(), draw.random()] for _ in range(200)], "time_limit": PATIENCE}
             slow = threading.Thread(target=lambda: self.assertEqual(server.post("/v1/tour", hard)[0], 200))
             slow.start()
+            while server.metrics()["ordernet_requests_under_way"] < 2:  # with the one that asks
+                time.sleep(0.01)
             time.sleep(0.3 * PATIENCE)
             status, headers, data = server.ask("POST", "/v1/order", {"items": [[1], [2]]})
             self.assertEqual(status, 503, data)
