@@ -379,6 +379,7 @@ static void reverse(const char *text) {
     assert_int_equal(page_text_changed(&f.text, &changed, &size, &err), ONET_OK);
     if (page_file_from(&again, "again", changed, size, NULL, &err)) fail_msg("%s in %s", err.text, changed);
     const page *q = &again.pages[0];
+    assert_int_equal(again.count, f.count);
     assert_int_equal(q->placed, p->placed);
     assert_true(q->ordered);
     for (int i = 0; i < p->count; i++)
@@ -419,6 +420,9 @@ static void written_orders_are_read_again(void **state) {
             "ID='b'/></PrintSpace></Page></Layout></alto>");
     reverse("<html><body><div class='x ocr_page'><p class='ocr_par' id='a'>1 &gt; 0<br/></p>"
             "<p class='ocr_par' id='b' title='x; bbox 1 2 3 4'/></div></body></html>");
+    /* Which element </li> ends does not depend on the order of those before it. */
+    reverse("<html><div class='ocr_page'><li>x<div><li class='ocr_par' id='a'>1<li class='ocr_par' id='b'/>"
+            "</li></div><div class='ocr_page'></div>");
     reverse(
         "[{\"id\": \"a\", \"bbox\": [1, 2, 3, 4]}, {\"id\": \"b\", \"x\": 1, \"y\": 2, \"w\": 3, \"h\": 4}]");
 }

@@ -197,7 +197,8 @@ static onet_status read_end(reader *r, size_t *at, onet_error *err) {
     end += strcspn(r->t->utf8 + end, ">");
     if (end == r->t->size) return unclosed(r, start, err);
     *at = end + 1;
-    size_t level = level_of(r, name, false);
+    /* As browsers do: the end of a paragraph within an element that holds others ends none outside it. */
+    size_t level = level_of(r, name, !is_holder(name));
     /* What follows </body> and </html> belongs to them all the same. */
     if (level < r->depth && strcmp(name, "html") && strcmp(name, "body")) {
         close_to(r, level + 1, start);
