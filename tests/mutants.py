@@ -27,7 +27,7 @@ FOLDERS = ["engine/" + f for f in "base words data model kernels train decode ev
     "tasks/layout/order"]
 # The tests of each folder: unit tests, and command-line cases by the beginning of their names. Those of a file come first.
 UNITS = {
-    "engine/base": "number shown file file_memory arguments world locale interrupt words_lookup",
+    "engine/base": "number json shown file file_memory arguments world locale interrupt words_lookup data_jsonl data_lines",
     "engine/data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text text_value ranks columns json scaling groups divide relations data_memory model_file arguments",
     "engine/words": "words_lookup words_vectors words_public words_prepare words_memory arguments",
     "engine/model": "model_file public growth choices arguments sizes merge",
@@ -47,7 +47,7 @@ UNITS = {
     "front/cli": "draw",
 }
 CASES = {
-    "engine/base": "file no closed full device dangling", "engine/data": "convert order bad train-missing eval-missing csv npz pairs", "engine/words": "words order",
+    "engine/base": "file no closed full device dangling", "engine/data": "convert order bad csv npz pairs eval-missing eval-group inspect-data train-missing train-category train-features train-formats train-ranks train-scale train-repeated", "engine/words": "words order",
     "engine/model": "model inspect merge", "engine/kernels": "", "engine/train": "train pairs", "engine/decode": "order unscramble pairs",
     "engine/evaluate": "eval train-report", "engine/tune": "train-tune", "tasks/tours/solve": "tsp", "tasks/words/sentence": "words unscramble", "tasks/words": "words unscramble",
     "tasks/tours": "tsp escapes", "tasks/layout": "pages", "tasks/layout/order": "pages", "front/serve": "serve",
