@@ -151,11 +151,50 @@ static void the_page_alone_decides(void **state) {
     end(&r);
 }
 
+/* Pages with their regions in reading order, of 100 by 140. */
+static const struct {
+    const char *what;
+    int count;
+    struct {
+        page_box box;
+        page_kind kind;
+    } regions[9];
+} single[] = {
+    {"a title not quite over the middle of three columns",
+     4,
+     {{{35.5, 0, 67.5, 3}, KIND_TEXT},
+      {{0, 5, 32, 139}, KIND_TEXT},
+      {{34, 5, 66, 140}, KIND_TEXT},
+      {{68, 5, 100, 138}, KIND_TEXT}}},
+};
+
+static void single_pages_are_right(void **state) {
+    (void)state;
+    ready r;
+    start(&r);
+    for (size_t c = 0; c < sizeof single / sizeof *single; c++) {
+        page p = {0};
+        for (int i = single[c].count - 1; i >= 0; i--) {
+            page_region *g = page_add(&p, "", "", single[c].regions[i].kind);
+            assert_non_null(g);
+            g->box = single[c].regions[i].box;
+            g->listed = true;
+            g->given = i;
+        }
+        assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
+        order(&r, &p);
+        if (!right(&p)) fail_msg("wrong: %s", single[c].what);
+        page_free(&p);
+    }
+    end(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family_is_right),
         cmocka_unit_test(pages_that_all_rules_get_right_are_right),
         cmocka_unit_test(the_page_alone_decides),
+        cmocka_unit_test(single_pages_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,9 @@ static const double LOOSE = 0.6;
  * are headlines, at least so wide, in widths of the columns below them. */
 static const double HEADLINE = 0.06, OVER = 0.7;
 
+/* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
+static const double CENTRED = 0.02;
+
 /* What fills so much of a gutter is of neither column beside it. */
 static const double ACROSS = 0.9;
 
@@ -305,7 +308,7 @@ static bool is_centred(const cutting *c, const row *a, const row *b) {
     if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit || b->y0 < a->y1)
         return false;
     double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
-    return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * MOST_ACROSS * (right - left);
+    return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * CENTRED * (right - left);
 }
 
 /* Whether one of the rows a and b, which cover c->a and c->b, reaches over the columns of the other. */
