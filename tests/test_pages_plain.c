@@ -160,6 +160,13 @@ static const struct {
         page_kind kind;
     } regions[9];
 } single[] = {
+    {"two columns of notes below the text",
+     5,
+     {{{0, 0, 100, 80}, KIND_TEXT},
+      {{0, 85, 48, 100}, KIND_NOTE},
+      {{0, 101, 48, 140}, KIND_NOTE},
+      {{52, 85, 100, 120}, KIND_NOTE},
+      {{52, 121, 100, 140}, KIND_NOTE}}},
     {"a title not quite over the middle of three columns",
      4,
      {{{35.5, 0, 67.5, 3}, KIND_TEXT},

@@ -499,8 +499,11 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
         top = fmin(top, c->boxes[c->order[k]].y0);
         bottom = fmax(bottom, c->boxes[c->order[k]].y1);
     }
+    bool all_notes = true;
+    for (int k = start; k < end && all_notes; k++)
+        all_notes = c->order[k] >= c->n || kind_of(c, c->order[k]) == KIND_NOTE;
     for (int k = 0; k < c->a.count; k++) {
-        bool notes = true;
+        bool notes = !all_notes;
         for (int i = start; i < end && notes; i++) {
             const page_box *b = &c->boxes[c->order[i]];
             double middle = (b->x0 + b->x1) / 2;
