@@ -34,6 +34,9 @@ static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
  * between paragraphs, and at least so high, in heights of the page, as both bands are. */
 static const double WHITE = 1.8, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005, BAND = 0.1;
 
+/* The ends of columns are at one height if they differ by no more than this, in heights of the page. */
+static const double ALIGNED = 0.004;
+
 /* What is narrower than this share of a column may stand alone. */
 static const double LOOSE = 0.6;
 
@@ -392,6 +395,31 @@ static bool white_divides(const cutting *c, int first, int k, int rows) {
            !has_only(c, a, KIND_NOTE) && !has(c, b, KIND_NOTE);
 }
 
+/* Whether the columns of c->merged, three or more, all end and begin anew at one height between rows first ..
+ * k - 1 and row k, with more white than their gutters have: paragraphs of one text do not by chance. */
+static bool ends_divide(const cutting *c, int first, int k) {
+    double gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit, near = ALIGNED * c->unit;
+    const row *a = &c->rows[k - 1], *b = &c->rows[k];
+    if (c->merged.count < 3 || b->y0 - a->y1 < fmax(gutter, LEAST_WHITE * c->unit) ||
+        fmin(a->y1 - a->y0, b->y1 - b->y0) < LOW * c->unit)
+        return false;
+    for (int i = 0; i < c->merged.count; i++) {
+        const span *s = &c->merged.at[i];
+        double end = -HUGE_VAL, top = HUGE_VAL;
+        for (int j = c->rows[first].start; j < b->end; j++) {
+            const page_box *box = &c->boxes[c->order[j]];
+            double middle = (box->x0 + box->x1) / 2;
+            if (c->order[j] >= c->n || middle < s->low || middle > s->high) continue;
+            if (j < b->start)
+                end = fmax(end, box->y1);
+            else
+                top = fmin(top, box->y0);
+        }
+        if (end < a->y1 - near || top > b->y0 + near) return false;
+    }
+    return true;
+}
+
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
  * is of their band only if the columns go on below it. */
 static bool cut_bands(cutting *c, int rows) {
@@ -404,7 +432,8 @@ static bool cut_bands(cutting *c, int rows) {
             unite(&c->a, &c->b, &c->merged);
             headed = heads_columns(c, &c->rows[first]);
         }
-        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed), white = white_divides(c, first, k, rows);
+        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
+             white = white_divides(c, first, k, rows) || ends_divide(c, first, k);
         on = on && !white;
         bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
