@@ -420,18 +420,59 @@ static bool ends_divide(const cutting *c, int first, int k) {
     return true;
 }
 
+/* Rows first .. last - 1 of text that stand in one column of row `last`, as beside an image that is not
+ * ordered. */
+typedef struct beside {
+    int first, last;
+} beside;
+
+/* The rows beside which columns begin, of those from `first` up to the next that has columns; first == last
+ * if there are none. */
+static beside find_beside(cutting *c, int first, int rows) {
+    int k = first;
+    for (; k < rows && has_only(c, &c->rows[k], KIND_TEXT); k++) {
+        cover(c, c->rows[k].start, c->rows[k].end, &c->b);
+        if (c->b.count != 1) break;
+    }
+    beside found = {k, k};
+    if (k < first + 2 || k == rows) return found;
+    cover(c, c->rows[k].start, c->rows[k].end, &c->b);
+    double low = -HUGE_VAL, high = HUGE_VAL; /* where the next columns are */
+    for (; found.first > first; found.first--) {
+        const row *r = &c->rows[found.first - 1];
+        cover(c, r->start, r->end, &c->a);
+        const span *s = &c->a.at[0];
+        for (int i = 0; i < c->b.count && low == -HUGE_VAL && high == HUGE_VAL; i++)
+            if (s->low < c->b.at[i].high && c->b.at[i].low < s->high) {
+                if (i) low = c->b.at[i - 1].high;
+                if (i + 1 < c->b.count) high = c->b.at[i + 1].low;
+            }
+        if (s->low <= low || s->high >= high) break;
+    }
+    if (found.first == k) return found;
+    cover(c, c->rows[found.first].start, c->rows[k - 1].end, &c->a);
+    if (c->a.count != 1 || !goes_on(c, &c->rows[k - 1], &c->rows[k], false) ||
+        c->merged.count != c->b.count || is_loose(c, &c->a, &c->b, false))
+        found.first = k;
+    return found;
+}
+
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
  * is of their band only if the columns go on below it. */
 static bool cut_bands(cutting *c, int rows) {
     int first = 0, last = 0; /* rows first .. last are a band; those up to k are not decided */
     bool headed = false;     /* its first row is of headlines over some columns each */
-    cover(c, c->rows[0].start, c->rows[0].end, &c->a);
+    beside alone = {0};
     for (int k = 1; k < rows; k++) {
-        cover(c, c->rows[k].start, c->rows[k].end, &c->b);
         if (k == first + 1) {
+            if (first >= alone.last) alone = find_beside(c, first, rows);
+            if (first >= alone.first && k < alone.last) k = alone.first = alone.last; /* tried once */
+            cover(c, c->rows[first].start, c->rows[k - 1].end, &c->a);
+            cover(c, c->rows[k].start, c->rows[k].end, &c->b);
             unite(&c->a, &c->b, &c->merged);
-            headed = heads_columns(c, &c->rows[first]);
-        }
+            headed = k == first + 1 && heads_columns(c, &c->rows[first]);
+        } else
+            cover(c, c->rows[k].start, c->rows[k].end, &c->b);
         bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
              white = white_divides(c, first, k, rows) || ends_divide(c, first, k);
         on = on && !white;
@@ -451,7 +492,6 @@ static bool cut_bands(cutting *c, int rows) {
         if (last == k - 1 && (cells || white || over))
             divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end, DOUBT_TITLES);
         k = first = ++last;
-        cover(c, c->rows[k].start, c->rows[k].end, &c->a);
     }
     if (!first && last == rows - 1) return false;
     push(c, c->rows[first].start, c->rows[last].end);
