@@ -16,6 +16,17 @@
 #include "tasks/layout/format.h"
 #include "tasks/layout/guard.h"
 
+/* All numbers are read as real ones: the hash of its source that docling writes is larger than an integer of
+ * jansson. */
+enum { READ_JSON = JSON_DECODE_INT_AS_REAL };
+
+static bool whole_number(const json_t *value, json_int_t *out) {
+    double x = json_number_value(value);
+    if (!json_is_number(value) || !(fabs(x) < 1e15) || x != floor(x)) return false;
+    *out = (json_int_t)x;
+    return true;
+}
+
 /* Scans from `start` on; jansson has checked the text. */
 static json_scan scan_from(const page_text *t, size_t start) {
     json_scan s = scan_of(t->utf8, t->size);
@@ -170,10 +181,10 @@ static onet_status add_place(page_file *f, size_t start, size_t end, onet_error 
 /* The number of the page that an item of a document is on, where it says one; otherwise 0. */
 static json_int_t page_number(const json_t *value) {
     static const char *const keys[] = {"page", "page_no", "page_number", "page_num", "page_idx"};
+    json_int_t number;
     if (!json_is_object(value)) return 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (json_is_integer(json_object_get(value, keys[i])))
-            return json_integer_value(json_object_get(value, keys[i]));
+        if (whole_number(json_object_get(value, keys[i]), &number)) return number;
     return page_number(json_array_get(json_object_get(value, "prov"), 0));
 }
 
@@ -373,7 +384,7 @@ static char *text_of(const json_t *object, const char *key) {
 static onet_status read_line(page_file *f, size_t start, size_t end, long line, onet_error *err) {
     const char *text = f->text.utf8;
     json_error_t why;
-    json_t *object = json_loadb(text + start, end - start, 0, &why);
+    json_t *object = json_loadb(text + start, end - start, READ_JSON, &why);
     if (!object)
         return fail(err, ONET_BAD, "%s:%ld: not JSON: %s", f->path, line + (why.line > 0 ? why.line - 1 : 0),
                     why.text);
@@ -402,9 +413,8 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
     for (size_t i = 0; i < json_array_size(items) && !status; i++)
         status = add_box(f, p, json_array_get(items, i), i, line, err);
     for (size_t k = 0; k < json_array_size(order) && !status; k++) {
-        const json_t *index = json_array_get(order, k);
-        json_int_t i = json_is_integer(index) ? json_integer_value(index) : -1;
-        if (i < 0 || i >= p->count || p->regions[i].given >= 0)
+        json_int_t i;
+        if (!whole_number(json_array_get(order, k), &i) || i < 0 || i >= p->count || p->regions[i].given >= 0)
             status =
                 fail(err, ONET_BAD, "%s:%ld: \"order\" must name each item at most once, by its index from 0",
                      f->path, line);
@@ -425,7 +435,7 @@ static onet_status read(page_file *f, onet_error *err) {
     onet_status status = ONET_OK;
     if (scan_next(&s) == '[') {
         json_error_t why;
-        json_t *list = json_loadb(text, end, 0, &why);
+        json_t *list = json_loadb(text, end, READ_JSON, &why);
         if (!list) return fail(err, ONET_BAD, "%s:%d: not JSON: %s", f->path, why.line, why.text);
         status = read_lists(f, list, start, err);
         json_decref(list);
