@@ -38,9 +38,9 @@ def docling(path):
         width, height = page["size"]["width"], page["size"]["height"]
         found = []
         for item in document["texts"]:
-            place = next((p for p in item["prov"] if p["page_no"] == int(number)), None)
-            if place:
-                b = place["bbox"]
+            place = item["prov"][:1]  # a text that goes on on the next page has two
+            if place and place[0]["page_no"] == int(number):
+                b = place[0]["bbox"]
                 up = b.get("coord_origin") == "BOTTOMLEFT"
                 top, bottom = (height - b["t"], height - b["b"]) if up else (b["t"], b["b"])
                 found.append(((b["l"], top, b["r"], bottom), item["label"], item["text"]))

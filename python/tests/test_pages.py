@@ -88,6 +88,8 @@ def test_example_of_docling(tmp_path):
         }
         for name, x, y in PAPER
     ]
-    document = {"schema_name": "DoclingDocument", "pages": {"1": {"size": {"width": 595, "height": 842}}}, "texts": texts}
+    texts[0]["prov"].append({"page_no": 2, "bbox": {"l": 60, "t": 782, "r": 260, "b": 770, "coord_origin": "BOTTOMLEFT"}})
+    size = {"size": {"width": 595, "height": 842}}
+    document = {"schema_name": "DoclingDocument", "pages": {"1": size, "2": size}, "texts": texts}
     (tmp_path / "paper.json").write_text(json.dumps(document))
     assert example("docling", tmp_path / "paper.json") == wanted()
