@@ -1,7 +1,7 @@
 /* Parses well-formed XML in UTF-8 into a tree, for WebAssembly, with the names and meanings of libxml2. It
  * knows no document types: the reader of page files refuses their declarations before (xml.c), and other
  * entities than those of XML itself stay as they are written. */
-#include <libxml/parser.h>
+#include "tasks/layout/wasm/libxml/parser.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,7 +23,9 @@ typedef struct parser {
     const char *at, *end;
     const char *counted; /* up to where `line` was counted */
     long line;
-    bool declared; /* there is a document type, which may know other entities */
+    bool alone;    /* the XML declaration says that the document needs no other file */
+    bool typed;    /* there is a document type */
+    bool declared; /* there is a document type in another file, which may know other entities */
     xmlNode *open; /* the innermost element */
     int depth;
 } parser;
@@ -88,16 +90,45 @@ static bool begins(const parser *p, const char *text) {
     return (size_t)(p->end - p->at) >= size && !memcmp(p->at, text, size);
 }
 
-/* The size of the name here; 0: none. Letters beyond ASCII are taken as they come. */
+/* The character at `at`, and its size; the text is known to be UTF-8. */
+static unsigned long code_at(const char *at, size_t *size) {
+    const unsigned char *c = (const unsigned char *)at;
+    *size = c[0] < 0x80 ? 1 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
+    unsigned long code = *size == 1 ? c[0] : c[0] & (0x7Fu >> *size);
+    for (size_t i = 1; i < *size; i++) code = code << 6 | (c[i] & 0x3F);
+    return code;
+}
+
+/* The characters of names, from XML 1.0, fifth edition; `later`: not the first one. */
+static bool is_name(unsigned long code, bool later) {
+    static const unsigned long letters[][2] = {
+        {':', ':'},       {'A', 'Z'},       {'_', '_'},       {'a', 'z'},
+        {0xC0, 0xD6},     {0xD8, 0xF6},     {0xF8, 0x2FF},    {0x370, 0x37D},
+        {0x37F, 0x1FFF},  {0x200C, 0x200D}, {0x2070, 0x218F}, {0x2C00, 0x2FEF},
+        {0x3001, 0xD7FF}, {0xF900, 0xFDCF}, {0xFDF0, 0xFFFD}, {0x10000, 0xEFFFF}};
+    static const unsigned long others[][2] = {
+        {'-', '.'}, {'0', '9'}, {0xB7, 0xB7}, {0x300, 0x36F}, {0x203F, 0x2040}};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (code >= letters[i][0] && code <= letters[i][1]) return true;
+    for (size_t i = 0; later && i < sizeof others / sizeof *others; i++)
+        if (code >= others[i][0] && code <= others[i][1]) return true;
+    return false;
+}
+
+/* The size of the name here; 0: none. */
 static size_t name_size(const parser *p) {
     const char *at = p->at;
-    for (; at < p->end; at++) {
-        unsigned char c = (unsigned char)*at;
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || c >= 0x80;
-        bool later = (c >= '0' && c <= '9') || c == '-' || c == '.';
-        if (!letter && !(later && at > p->at)) break;
+    for (size_t size; at < p->end && is_name(code_at(at, &size), at > p->at); at += size) {
     }
     return (size_t)(at - p->at);
+}
+
+/* The colon behind the prefix of a name; NULL: it has none. */
+static const char *prefix_end(const char *name, size_t size) {
+    const char *colon = memchr(name, ':', size);
+    size_t bytes;
+    if (!colon || colon == name || colon + 1 == name + size || colon[1] == ':') return NULL;
+    return is_name(code_at(colon + 1, &bytes), false) ? colon : NULL;
 }
 
 /* Goes behind `last`; what comes before it must not contain `never`. */
@@ -146,7 +177,7 @@ static bool read_reference(parser *p, char **out) {
         const char *name;
         char c;
     } known[] = {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
-    const char *from = p->at++;
+    p->at++;
     if (p->at < p->end && *p->at == '#') {
         bool hex = p->at + 1 < p->end && p->at[1] == 'x';
         p->at += hex ? 2 : 1;
@@ -177,9 +208,7 @@ static bool read_reference(parser *p, char **out) {
             return true;
         }
     if (!p->declared) return wrong(p, "Entity '%.*s' not defined", (int)size, p->at);
-    p->at += size + 1;
-    memcpy(*out, from, (size_t)(p->at - from));
-    *out += p->at - from;
+    p->at += size + 1; /* what it stands for is not known, and left out */
     return true;
 }
 
@@ -196,13 +225,11 @@ static bool read_text(parser *p, const char *ends, bool value, xmlChar **text) {
             if (!read_reference(p, &out)) return false;
             continue;
         }
-        if (!is_char((unsigned char)c))
-            return wrong(p, "the character 0x%X, which XML does not have", (unsigned)(unsigned char)c);
         if (value && c == '<') return wrong(p, "Unescaped '<' not allowed in attributes values");
         if (!value && begins(p, "]]>")) return wrong(p, "]]> outside of a CDATA section");
         p->at++;
         if (c == '\r' && p->at < p->end && *p->at == '\n') continue;
-        *out++ = value && is_space(c) ? ' ' : c;
+        *out++ = value && is_space(c) ? ' ' : c == '\r' ? '\n' : c;
     }
     return true;
 }
@@ -233,15 +260,16 @@ static bool is_declared(const xmlNode *node, const char *prefix, size_t size) {
     if (size == 3 && !memcmp(prefix, "xml", 3)) return true;
     for (; node; node = node->parent)
         for (const xmlAttr *a = node->properties; a; a = a->next)
-            if (a->prefixed == 2 && !strncmp((const char *)a->name, prefix, size) && !a->name[size])
+            if (a->prefixed == 2 && !strncmp((const char *)a->name, prefix, size) && !a->name[size] &&
+                *a->children->content)
                 return true;
     return false;
 }
 
-/* One attribute. prefixed: 1 with a prefix, 2 declares a namespace. */
+/* One attribute. prefixed: 1 with a prefix, 2 declares a namespace, of no name if it is that of all. */
 static bool read_attribute(parser *p, xmlNode *node, xmlAttr ***last) {
     size_t size = name_size(p);
-    const char *name = p->at, *colon = memchr(name, ':', size);
+    const char *name = p->at, *colon = prefix_end(name, size);
     if (!size) return wrong(p, "attributes construct error");
     p->at += size;
     skip_space(p);
@@ -256,15 +284,16 @@ static bool read_attribute(parser *p, xmlNode *node, xmlAttr ***last) {
     if (!a || !text || !read_text(p, quote, true, &text->content)) return false;
     if (p->at >= p->end) return wrong(p, "AttValue: ' expected");
     p->at++;
-    const char *local = colon ? colon + 1 : name;
+    bool declares = (colon ? colon - name : (ptrdiff_t)size) == 5 && !memcmp(name, "xmlns", 5);
+    const char *local = colon ? colon + 1 : declares ? name + size : name;
     a->name = keep(p, local, (size_t)(name + size - local));
-    if (!a->name) return false;
-    a->prefixed = colon ? colon - name == 5 && !memcmp(name, "xmlns", 5) ? 2 : 1 : 0;
+    a->written = keep(p, name, size);
+    if (!a->name || !a->written) return false;
+    a->prefixed = declares ? 2 : colon ? 1 : 0;
     text->type = XML_TEXT_NODE;
     a->children = text;
     for (const xmlAttr *other = node->properties; other; other = other->next)
-        if (other->prefixed == a->prefixed && a->prefixed != 1 &&
-            !strcmp((const char *)other->name, (const char *)a->name))
+        if (!strcmp((const char *)other->written, (const char *)a->written))
             return wrong(p, "Attribute %.*s redefined", (int)size, name);
     **last = a;
     *last = &a->next;
@@ -274,7 +303,7 @@ static bool read_attribute(parser *p, xmlNode *node, xmlAttr ***last) {
 static bool read_start(parser *p) {
     p->at++;
     size_t size = name_size(p);
-    const char *name = p->at, *colon = memchr(name, ':', size);
+    const char *name = p->at, *colon = prefix_end(name, size);
     if (!size) return wrong(p, "StartTag: invalid element name");
     if (!p->open && p->doc->root) return wrong(p, "Extra content at the end of the document");
     if (p->depth >= DEEPEST) return wrong(p, "Excessive depth in document");
@@ -293,6 +322,13 @@ static bool read_start(parser *p) {
     bool empty = *p->at == '/';
     p->at += empty ? 2 : 1;
     node->line = line_here(p);
+    for (xmlAttr *a = node->properties; a; a = a->next) {
+        const char *written = (const char *)a->written;
+        if (a->prefixed == 1 && !is_declared(node, written, strcspn(written, ":"))) {
+            a->name = a->written;
+            a->prefixed = 0;
+        }
+    }
     size_t prefix = colon ? (size_t)(colon - name) : 0;
     if (prefix && is_declared(node, name, prefix)) {
         node->own.prefix = keep(p, name, prefix);
@@ -331,6 +367,16 @@ static bool read_end(parser *p) {
     return true;
 }
 
+/* Whether the XML declaration may have this value. */
+static bool is_value(const char *name, const char *value, size_t size) {
+    if (name[0] == 'v')
+        return size >= 2 && !memcmp(value, "1.", 2) && strspn(value + 2, "0123456789") == size - 2;
+    if (name[0] == 's')
+        return (size == 3 && !memcmp(value, "yes", 3)) || (size == 2 && !memcmp(value, "no", 2));
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return size && !strchr("0123456789._-", value[0]) && strspn(value, letters) == size;
+}
+
 /* The XML declaration, <?xml version="1.0" encoding="UTF-8"?>. */
 static bool read_declaration(parser *p) {
     static const char *const names[] = {"version", "encoding", "standalone"};
@@ -347,8 +393,10 @@ static bool read_declaration(parser *p) {
         char quote = p->at < p->end ? *p->at++ : '\0';
         const char *value = p->at, *end = memchr(value, quote, (size_t)(p->end - value));
         if ((quote != '"' && quote != '\'') || !end) return wrong(p, "parsing XML declaration: no value");
-        if (!next && (end - value < 3 || memcmp(value, "1.", 2)))
-            return wrong(p, "Unsupported version '%.*s'", (int)(end - value > 20 ? 20 : end - value), value);
+        if (!is_value(names[next], value, (size_t)(end - value)))
+            return wrong(p, "Unsupported %s '%.*s'", names[next], (int)(end - value > 20 ? 20 : end - value),
+                         value);
+        if (next == 2) p->alone = *value == 'y';
         p->at = end + 1;
     }
 }
@@ -364,6 +412,35 @@ static bool skip_instruction(parser *p) {
     return skip_to(p, "?>", NULL, "an instruction");
 }
 
+static bool skip_quoted(parser *p, const char *allowed) {
+    if (!skip_space(p) || p->at >= p->end || (*p->at != '"' && *p->at != '\''))
+        return wrong(p, "DOCTYPE: \" or ' expected");
+    char quote = *p->at++;
+    while (p->at < p->end && *p->at != quote && (!allowed || strchr(allowed, *p->at))) p->at++;
+    return p->at < p->end && *p->at == quote ? p->at++, true : wrong(p, "DOCTYPE: a name has no end");
+}
+
+/* <!DOCTYPE html PUBLIC "name" "address">; the reader has refused one with declarations of its own. */
+static bool skip_type(parser *p) {
+    static const char public[] =
+        " \r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'()+,./:=?;!*#@$_%";
+    p->typed = true;
+    p->at += strlen("<!DOCTYPE");
+    skip_space(p);
+    size_t size = name_size(p);
+    if (!size) return wrong(p, "DOCTYPE: no name");
+    p->at += size;
+    skip_space(p);
+    bool named = begins(p, "PUBLIC");
+    if (named || begins(p, "SYSTEM")) {
+        p->at += strlen("SYSTEM");
+        if ((named && !skip_quoted(p, public)) || !skip_quoted(p, NULL)) return false;
+        p->declared = !p->alone;
+        skip_space(p);
+    }
+    return p->at < p->end && *p->at == '>' ? p->at++, true : wrong(p, "DOCTYPE improperly terminated");
+}
+
 /* What does not belong to an element's content: comments, instructions, the document type. */
 static bool skip_other(parser *p) {
     if (begins(p, "<!--")) {
@@ -371,26 +448,21 @@ static bool skip_other(parser *p) {
         return skip_to(p, "-->", "--", "a comment");
     }
     if (begins(p, "<?")) return skip_instruction(p);
-    if (p->doc->root || strncmp(p->at, "<!DOCTYPE", 9)) return wrong(p, "StartTag: invalid element name");
-    p->declared = true;
-    char quote = 0;
-    for (; p->at < p->end; p->at++) {
-        char c = *p->at;
-        if (quote)
-            quote = c == quote ? 0 : quote;
-        else if (c == '"' || c == '\'')
-            quote = c;
-        else if (c == '>')
-            return p->at++, true;
-    }
-    return wrong(p, "DOCTYPE improperly terminated");
+    if (p->doc->root || p->typed || !begins(p, "<!DOCTYPE"))
+        return wrong(p, "StartTag: invalid element name");
+    return skip_type(p);
 }
 
 static bool read_cdata(parser *p) {
     const char *from = p->at += strlen("<![CDATA[");
     if (!skip_to(p, "]]>", NULL, "a CDATA section")) return false;
-    xmlChar *content = keep(p, from, (size_t)(p->at - 3 - from));
-    return content && add_text(p, content);
+    const char *end = p->at - 3;
+    xmlChar *content = take(p, (size_t)(end - from) + 1), *out = content;
+    if (!content) return false;
+    for (; from < end; from++)
+        if (*from != '\r' || from + 1 == end || from[1] != '\n')
+            *out++ = *from == '\r' ? '\n' : (xmlChar)*from;
+    return add_text(p, content);
 }
 
 static bool read_content(parser *p) {
@@ -409,6 +481,16 @@ static bool read_content(parser *p) {
 }
 
 /* ---- libxml2's names --------------------------------------------------------------------------------- */
+
+/* Whether XML has all characters of the text. */
+static bool has_characters(parser *p) {
+    for (size_t size; p->at < p->end; p->at += size) {
+        unsigned long code = code_at(p->at, &size);
+        if (!is_char(code)) return wrong(p, "invalid Char value %lu", code);
+    }
+    p->at = p->counted;
+    return true;
+}
 
 void xmlInitParser(void) {}
 
@@ -441,8 +523,9 @@ xmlDoc *xmlCtxtReadMemory(xmlParserCtxt *context, const char *text, int size, co
                 .counted = text,
                 .line = 1};
     if (!p.doc) return NULL;
-    bool good = !begins(&p, "<?xml") || name_size(&(parser){.at = text + 2, .end = p.end}) > 3 ||
-                read_declaration(&p);
+    bool good = has_characters(&p) &&
+                (!begins(&p, "<?xml") || name_size(&(parser){.at = text + 2, .end = p.end}) > 3 ||
+                 read_declaration(&p));
     while (good && p.at < p.end) good = read_content(&p);
     if (good && p.open)
         good =

@@ -2,7 +2,7 @@
 #ifndef LAYOUT_WASM_LIBXML_PARSER_H
 #define LAYOUT_WASM_LIBXML_PARSER_H
 
-#include <libxml/tree.h>
+#include "tasks/layout/wasm/libxml/tree.h"
 
 /* All of these are how it parses anyway. */
 enum {

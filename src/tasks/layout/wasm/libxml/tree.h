@@ -14,8 +14,9 @@ typedef struct xmlNode xmlNode;
 typedef struct xmlAttr xmlAttr;
 
 struct xmlAttr {
-    const xmlChar *name; /* without its prefix */
-    xmlNode *children;   /* one text */
+    const xmlChar *name;    /* without its prefix */
+    const xmlChar *written; /* with it */
+    xmlNode *children;      /* one text */
     xmlAttr *next;
     int prefixed;
 };
