@@ -87,6 +87,11 @@ words() { # WITH RANKS MODEL: words whose vectors are trained too
     $1 "$2" "$program" train --data words.safetensors --preset words --encoder-blocks 1 --decoder-blocks 1 --hidden 16 \
         --encoder-out 8 --decoder-out 8 --batch 8 --epochs 1 --train-vectors --threads 1 --quiet --force --model "$3.safetensors"
 }
+relations() { # WITH RANKS MODEL: relations between items, and one feature
+    # shellcheck disable=SC2086
+    $1 "$2" "$program" train --data tours.jsonl --valid tours.jsonl $small --max-steps 30 --batch 8 --threads 1 --force \
+        --model "$3.safetensors"
+}
 # Waits for a checkpoint to be there; gives up after a while.
 started() { # MODEL
     i=0
@@ -154,6 +159,13 @@ if library openmpi; then
     check "2 ranks, fine-tuning" train openmpi 2 from2 --epochs 1 --batch 32 --from one.safetensors
     # shellcheck disable=SC2086 # the options are meant to be split
     check "2 ranks, cross-validation" openmpi 2 "$program" train --data train.jsonl $small --epochs 1 --folds 2
+    "$program" tsp generate --asymmetric --n 4-6 --per-size 20 --seed 1 --out tours.jsonl --quiet
+    check "relations alone" relations alone 1 relations1
+    check "relations, 3 ranks" relations openmpi 3 relations3
+    check "relations, 3 ranks: the model of one process" close relations1 relations3
+    "$program" order --model relations1.safetensors --top 3 --steps tours.jsonl >meant
+    openmpi 2 "$program" order --model relations1.safetensors --top 3 --steps tours.jsonl >got 2>log
+    check "order with relations, 2 ranks" cmp meant got
     check "words alone" words alone 1 words1
     check "words, 3 ranks" words openmpi 3 words3
     check "words, 3 ranks: the model and vectors of one process" close words1 words3

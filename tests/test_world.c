@@ -170,12 +170,33 @@ static void name_features(onet_sets *sets) {
     onet_columns_free(c);
 }
 
+/* Two relations: the difference of the two items, with noise, and noise. */
+static void relate(onet_sets *sets) {
+    onet_error err;
+    rng r;
+    size_t numbers = 0;
+    for (size_t s = 0; s < sets->count; s++) numbers += 2 * sets_size(sets, s) * sets_size(sets, s);
+    float *value = calloc(numbers, sizeof *value), *to = value;
+    assert_non_null(value);
+    rng_seed(&r, 9, 0);
+    for (size_t s = 0; s < sets->count; s++)
+        for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++)
+            for (size_t j = sets->start[s]; j < sets->start[s + 1]; j++, to += 2) {
+                to[0] = *sets_item(sets, j) - *sets_item(sets, i) + 0.1f * (float)rng_normal(&r);
+                to[1] = (float)rng_normal(&r);
+            }
+    assert_int_equal(onet_sets_set_pairs(sets, 2, value, "gap\nnoise", &err), ONET_OK);
+    assert_int_equal(sets_fill_pairs(sets, (float[]){3, 4}, &err), ONET_OK);
+    free(value);
+}
+
 static void trains_the_same(void **state) {
-    for (int kind = 0; kind < 6; kind++) { /* from 4 on with context items */
+    for (int kind = 0; kind < 8; kind++) { /* from 4 on with context items, from 6 on with relations */
         int as_words = kind % 2;
         onet_sets *sets = number_sets(200, as_words, 1);
         assert_non_null(sets);
         if (kind >= 4) give_context(sets, 3);
+        if (kind >= 6) relate(sets);
         name_features(sets);
         training t = training_of(sets);
         if (kind >= 2) {
@@ -199,6 +220,12 @@ static void trains_the_same(void **state) {
                 assert_string_equal(sum, first); /* with the names of the features */
                 if (!as_words)
                     assert_string_equal(onet_columns_rank(onet_model_columns(t.model[k])), "place");
+                if (kind >= 6) {
+                    assert_int_equal(t.model[k]->sh.s.relations, 2);
+                    assert_string_equal(t.model[k]->relations, "gap\nnoise");
+                    assert_memory_equal(t.model[k]->relation_fill, alone->relation_fill, 2 * sizeof(float));
+                    assert_memory_equal(t.model[k]->scale, alone->scale, 3 * sizeof(float));
+                }
                 size_t statistics = total - alone->sh.trained;
                 bool sized = t.o.batches == ONET_BATCHES_ONE_SIZE;
                 assert_true(alone->sized == sized && t.model[k]->sized == sized);
@@ -342,10 +369,12 @@ static void trains_several(void **state) {
 
 /* Fewer sets than ranks: those without any still take part in every all-reduce. */
 static void trains_with_fewer_sets_than_ranks(void **state) {
-    for (int as_words = 0; as_words < 2; as_words++) {
-        onet_sets *sets = number_sets(2, as_words, 4);
+    for (int kind = 0; kind < 3; kind++) { /* numbers, words, numbers with relations */
+        onet_sets *sets = number_sets(2, kind == 1, 4);
         assert_non_null(sets);
+        if (kind == 2) relate(sets);
         training t = training_of(sets);
+        if (kind == 2) t.o.drop = 0.5;
         as_ranks(MOST, train, &t);
         for (int k = 0; k < MOST; k++) {
             if (t.status[k]) fail_msg("rank %d: %s", k, t.err[k].text);
@@ -495,9 +524,10 @@ static void limit(onet_sets *sets) {
 }
 
 static void orders_the_same(void **state) {
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 4; kind++) { /* words; context items and constraints; relations */
         onet_sets *sets = number_sets(60, kind == 1, 3);
         assert_non_null(sets);
+        if (kind == 3) relate(sets);
         training t = training_of(sets);
         onet_model *model;
         onet_error err;

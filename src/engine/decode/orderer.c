@@ -99,9 +99,6 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
     if (status) return status;
     const world *w = own.world;
-    if (w && model->sh.s.relations)
-        return fail_field(err, ONET_USAGE, "onet_order_options.world",
-                          "a model with relations cannot be shared by several ranks: use one");
     if (w && !own.threads) own.threads = w->processors;
     status = world_agree(w, orderer_new(orderer, model, &own, gpu_of_rank(w ? w->local_rank : 0), err), err);
     if (status) {

@@ -21,7 +21,8 @@ typedef enum { DISMISS, ORDER, SCORE } request_kind;
 typedef struct request {
     int32_t kind, words, steps, context; /* items are words; steps are wanted; some items are context */
     uint64_t count, items, constraints;
-    uint64_t answered; /* sets before the slice's first */
+    uint64_t pairs, relations; /* n*n for each set; numbers for each of them, 0: none */
+    uint64_t answered;         /* sets before the slice's first */
 } request;
 
 typedef struct outcome {
@@ -88,6 +89,9 @@ static void move_slice(move_fn *move, const world *w, int other, const onet_sets
         move(w, other, s->word + first, q->items * sizeof *s->word);
     else
         move(w, other, s->items + first * (size_t)s->width, q->items * (size_t)s->width * sizeof *s->items);
+    if (q->relations)
+        move(w, other, s->pairs->value + s->pairs->row[first] * q->relations,
+             q->pairs * q->relations * sizeof *s->pairs->value);
     if (q->kind == SCORE) move(w, other, s->order + first, q->items * sizeof *s->order);
     if (q->context) move(w, other, s->context + first, q->items);
     if (q->constraints) move(w, other, s->constraints, q->constraints * sizeof *s->constraints);
@@ -95,11 +99,28 @@ static void move_slice(move_fn *move, const world *w, int other, const onet_sets
 
 /* ---- another rank ---- */
 
+static onet_status pairs_room(onet_sets *sets, const request *q, onet_error *err) {
+    onet_pairs *p = sets->pairs = calloc(1, sizeof *p);
+    if (!p || !(p->row = array_new(q->items, sizeof *p->row)) ||
+        !(p->value = array_new(q->pairs, q->relations * sizeof *p->value)))
+        return fail_memory(err, "the relations");
+    p->width = (int)q->relations;
+    return ONET_OK;
+}
+
+/* Once the sizes of the sets are known: where the relations of each item stand. */
+static void place_pairs(const onet_sets *sets) {
+    for (size_t s = 0, at = 0; s < sets->count; s++)
+        for (size_t i = sets->start[s], n = sets_size(sets, s); i < sets->start[s + 1]; i++, at += n)
+            sets->pairs->row[i] = at;
+}
+
 static onet_status work_room(onet_sets **sets, onet_answer **answers, results *x, const onet_orderer *r,
                              const request *q, onet_error *err) {
     onet_status status =
         sets_room(sets, q->count, q->items, r->z.model->sh.s.width, q->words, q->kind == SCORE, err);
     if (!status && q->context) status = sets_room_context(*sets, q->items, err);
+    if (!status && q->relations) status = pairs_room(*sets, q, err);
     if (status) return status;
     if (q->constraints && !((*sets)->constraints = array_new(q->constraints, sizeof *(*sets)->constraints)))
         return fail_memory(err, "the constraints");
@@ -120,6 +141,7 @@ static void work_one(onet_orderer *r, const world *w, const request *q) {
         w->receive(w, 0, sets->start, (q->count + 1) * sizeof *sets->start);
         size_t base = sets->start[0];
         for (size_t s = 0; s <= q->count; s++) sets->start[s] -= base;
+        if (q->relations) place_pairs(sets);
         move_slice(receive, w, 0, sets, q);
         for (size_t k = 0; k < q->constraints; k++) {
             sets->constraints[k].item -= base;
@@ -209,10 +231,12 @@ static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const
                            .words = sets->word != NULL,
                            .steps = answers ? sets->count && answers[0].step : score_steps,
                            .context = sets->context != NULL,
+                           .relations = (uint64_t)sets_relations(sets),
                            .constraints = answers ? p[k].sets.constraint_count : 0,
                            .count = p[k].sets.count,
                            .items = sets->start[cut[k + 1]] - sets->start[cut[k]],
                            .answered = r->answered + cut[k]};
+        for (size_t s = cut[k]; s < cut[k + 1]; s++) p[k].q.pairs += sets_size(sets, s) * sets_size(sets, s);
         if (k && p[k].q.count && !results_room(&p[k].x, &p[k].q, r->top))
             return fail_memory(err, "the answers");
     }

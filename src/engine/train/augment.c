@@ -98,7 +98,7 @@ static bool make_room(augment *a) {
         }
     }
     if (drop && own->pairs) {
-        size_t pairs = own->pairs->row[items - 1] + sets_size(own, own->count - 1);
+        size_t pairs = items ? own->pairs->row[items - 1] + sets_size(own, own->count - 1) : 0;
         onet_pairs *p = a->sets.pairs = calloc(1, sizeof *p);
         if (!p || !(p->row = array_new(items, sizeof *p->row)) ||
             !(p->value = array_new(pairs, (size_t)own->pairs->width * sizeof *p->value)))

@@ -1,4 +1,5 @@
-/* Sends each rank its share of the training sets, and the vocabulary, columns and scaling, from rank 0. */
+/* Sends each rank its share of the training sets, and the vocabulary, columns, scaling and names of
+ * relations, from rank 0. */
 #include "engine/train/shard.h"
 
 #include <stdlib.h>
@@ -14,17 +15,12 @@ typedef struct header {
     uint64_t count;         /* sets */
     uint64_t words, text;   /* of the vocabulary; words is 0 where items are numbers */
     int32_t width, context; /* context: 1 where some items are never placed */
+    int32_t relations;      /* numbers for each pair of items */
     char hash[65];
 } header;
 
 static size_t own_count(const world *w, size_t count, int rank) {
     return count / (size_t)w->size + ((size_t)rank < count % (size_t)w->size);
-}
-
-static size_t own_items(const world *w, const onet_sets *plan, int rank) {
-    size_t items = 0;
-    for (size_t s = (size_t)rank; s < plan->count; s += (size_t)w->size) items += sets_size(plan, s);
-    return items;
 }
 
 /* ---- items from rank 0 to each owner ---- */
@@ -61,23 +57,43 @@ static void receive_all(const world *w, void *data, size_t bytes) {
         w->receive(w, 0, (char *)data + done, bytes - done < PIECE ? bytes - done : PIECE);
 }
 
-/* One array with `each` bytes per item, set by set: from `all` in rank 0 to `own` in each owner. */
-static void deal(const world *w, char *piece, const onet_sets *plan, const void *all, void *own,
+/* Elements of a set in an array: one for each item, or one for each pair of items. */
+typedef enum { PER_ITEM, PER_PAIR } per;
+
+static size_t elements(const onet_sets *plan, size_t s, per what) {
+    size_t n = sets_size(plan, s);
+    return what == PER_PAIR ? n * n : n;
+}
+
+/* Where those of set s begin, in rank 0. */
+static size_t elements_at(const onet_sets *all, size_t s, per what) {
+    return what == PER_PAIR ? all->pairs->row[all->start[s]] : all->start[s];
+}
+
+static size_t own_elements(const world *w, const onet_sets *plan, int rank, per what) {
+    size_t sum = 0;
+    for (size_t s = (size_t)rank; s < plan->count; s += (size_t)w->size) sum += elements(plan, s, what);
+    return sum;
+}
+
+/* One array with `each` bytes per element, set by set: from `all` in rank 0 to `own` in each owner. */
+static void deal(const world *w, char *piece, const onet_sets *plan, const void *all, void *own, per what,
                  size_t each) {
     if (w->rank) {
-        receive_all(w, own, own_items(w, plan, w->rank) * each);
+        receive_all(w, own, own_elements(w, plan, w->rank, what) * each);
         return;
     }
     char *to = own;
     for (size_t s = 0; s < plan->count; s += (size_t)w->size) {
-        size_t bytes = sets_size(plan, s) * each;
-        memcpy(to, (const char *)all + plan->start[s] * each, bytes);
+        size_t bytes = elements(plan, s, what) * each;
+        if (bytes) memcpy(to, (const char *)all + elements_at(plan, s, what) * each, bytes);
         to += bytes;
     }
     for (int rank = 1; rank < w->size; rank++) {
         sender out = {w, rank, piece, 0};
         for (size_t s = (size_t)rank; s < plan->count; s += (size_t)w->size)
-            send_some(&out, (const char *)all + plan->start[s] * each, sets_size(plan, s) * each);
+            send_some(&out, (const char *)all + elements_at(plan, s, what) * each,
+                      elements(plan, s, what) * each);
         send_held(&out);
     }
 }
@@ -203,6 +219,32 @@ onet_status shard_scaling(const world *w, scaling **shared, onet_error *err) {
     return ONET_OK;
 }
 
+/* ---- the relations ---- */
+
+onet_status shard_relations(const world *w, onet_model *model, onet_error *err) {
+    struct {
+        uint64_t names; /* bytes; 0: they have none */
+        int32_t filled;
+    } h = {0};
+    size_t R = (size_t)model->sh.s.relations;
+    float fill[MAX_RELATIONS] = {0};
+    if (!R) return ONET_OK;
+    if (!w->rank) {
+        h.names = model->relations ? strlen(model->relations) + 1 : 0;
+        h.filled = model->relation_fill != NULL;
+        if (h.filled) memcpy(fill, model->relation_fill, R * sizeof *fill);
+    }
+    w->broadcast(w, 0, &h, sizeof h);
+    w->broadcast(w, 0, fill, sizeof fill);
+    onet_status status = ONET_OK;
+    if (w->rank && h.names && !(model->relations = malloc(h.names)))
+        status = fail_memory(err, "the names of the relations");
+    if (!status && w->rank && h.filled) status = model_fill_relations(model, fill, err);
+    status = world_agree(w, status, err);
+    if (!status && h.names) w->broadcast(w, 0, model->relations, h.names);
+    return status;
+}
+
 /* ---- all together ---- */
 
 void shard_free(shard *s) {
@@ -219,7 +261,7 @@ static onet_status plan_room(shard *s, const header *h, onet_error *err) {
 
 static onet_status own_room(shard *s, const world *w, const header *h, const onet_sets *all,
                             const onet_sets *plan, onet_error *err) {
-    size_t items = own_items(w, plan, w->rank);
+    size_t items = own_elements(w, plan, w->rank, PER_ITEM), R = (size_t)h->relations;
     /* At least one item, so that a rank without sets knows whether items are numbers or words. */
     onet_status status = sets_room(&s->own, own_count(w, h->count, w->rank), items ? items : 1, h->width,
                                    h->words > 0, true, err);
@@ -235,7 +277,9 @@ static onet_status own_room(shard *s, const world *w, const header *h, const one
         at += sets_size(plan, i * (size_t)w->size + (size_t)w->rank);
         s->own->start[i + 1] = at;
     }
-    return ONET_OK;
+    if (!R) return ONET_OK;
+    float *value = array_new(own_elements(w, plan, w->rank, PER_PAIR), R * sizeof *value);
+    return value ? sets_take_pairs(s->own, (int)R, value, NULL, err) : fail_memory(err, "the relations");
 }
 
 onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_error *err) {
@@ -247,6 +291,7 @@ onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_erro
         h.text = all->word ? all->words->at[all->words->count] : 0;
         h.width = all->width;
         h.context = all->context != NULL;
+        h.relations = sets_relations(all);
         memcpy(h.hash, all->hash, sizeof h.hash);
     }
     w->broadcast(w, 0, &h, sizeof h);
@@ -262,15 +307,18 @@ onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_erro
     if (!status) {
         if (h.words) {
             share_words(w, s->own->words, &h);
-            deal(w, piece, plan, w->rank ? NULL : all->word, s->own->word, sizeof *all->word);
+            deal(w, piece, plan, w->rank ? NULL : all->word, s->own->word, PER_ITEM, sizeof *all->word);
         } else
-            deal(w, piece, plan, w->rank ? NULL : all->items, s->own->items,
+            deal(w, piece, plan, w->rank ? NULL : all->items, s->own->items, PER_ITEM,
                  (size_t)h.width * sizeof *all->items);
-        deal(w, piece, plan, w->rank ? NULL : all->order, s->own->order, sizeof *all->order);
+        deal(w, piece, plan, w->rank ? NULL : all->order, s->own->order, PER_ITEM, sizeof *all->order);
+        if (h.relations)
+            deal(w, piece, plan, w->rank ? NULL : all->pairs->value, s->own->pairs->value, PER_PAIR,
+                 (size_t)h.relations * sizeof *all->pairs->value);
         if (h.context) {
             /* Every rank gets all flags: the plan depends on how many items are placed. */
             w->broadcast(w, 0, plan->context, plan->start[plan->count]);
-            deal(w, piece, plan, w->rank ? NULL : all->context, s->own->context, 1);
+            deal(w, piece, plan, w->rank ? NULL : all->context, s->own->context, PER_ITEM, 1);
         }
         if (h.words && w->rank && !words_build(s->words)) status = fail_memory(err, "the vocabulary");
         status = world_agree(w, status, err);

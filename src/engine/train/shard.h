@@ -5,6 +5,7 @@
 
 #include "engine/base/world.h"
 #include "engine/data/scaling.h"
+#include "engine/model/model.h"
 
 typedef struct shard {
     onet_sets *plan;   /* the sizes of all sets; NULL in rank 0, which has the sets themselves */
@@ -22,6 +23,10 @@ onet_status shard_columns(const world *w, onet_columns **columns, onet_error *er
 
 /* The same for the scaling of the features. */
 onet_status shard_scaling(const world *w, scaling **shared, onet_error *err);
+
+/* The names of rank 0's relations, and what replaces missing ones, to all ranks, whose models have neither.
+ */
+onet_status shard_relations(const world *w, onet_model *model, onet_error *err);
 
 /* Of `count` sets of a batch those that this rank owns: their own numbers to index, the row of the whole
  * batch at which their items begin to row. Returns how many. */

@@ -86,7 +86,7 @@ static onet_status make_state(run *r, onet_error *err) {
     onet_settings settings = r->o.settings;
     settings.width = r->sets.train->width;
     settings.pool = train_pool(settings.pool, r->sets.train->count);
-    settings.relations = sets_relations(r->sets.train);
+    settings.relations = sets_relations(r->sets.own);
     if ((status = model_new(&r->model, &settings, err)) ||
         (status = batches_new(&r->sets.plan, r->sets.train, r->o.batch, r->o.batches, err)))
         return status;
@@ -101,11 +101,10 @@ static onet_status make_state(run *r, onet_error *err) {
     const onet_columns *columns = r->sets.columns ? r->sets.columns : r->o.from ? r->o.from->columns : NULL;
     if (columns && (status = onet_columns_copy(&r->model->columns, columns, err))) return status;
     if ((status = scaling_copy(&r->model->scaling, r->sets.scaling, err))) return status;
-    const char *relations = !settings.relations ? NULL
-                            : r->o.from         ? r->o.from->relations
-                                                : r->sets.train->pairs->names;
+    const onet_pairs *pairs = r->sets.train->pairs; /* in rank 0; shard_relations tells the others */
+    const char *relations = !pairs ? NULL : r->o.from ? r->o.from->relations : pairs->names;
     if (relations && !(r->model->relations = strdup(relations))) return fail_memory(err, "the relations");
-    const float *fill = settings.relations ? r->sets.train->pairs->fill : NULL;
+    const float *fill = pairs ? pairs->fill : NULL;
     if (r->o.from && r->o.from->relation_fill) fill = r->o.from->relation_fill;
     if ((status = model_fill_relations(r->model, fill, err))) return status;
     int vectors = r->sets.own->word && r->o.train_vectors;
@@ -194,9 +193,6 @@ static onet_status scale_sets(run *r, onet_error *err) {
     int width = x->train->width, meant = r->o.from ? width : r->o.settings.width;
     onet_status status;
     x->columns = x->train->columns;
-    if (r->w && sets_relations(x->train))
-        return fail_field(err, ONET_USAGE, "onet_train_options.world",
-                          "several ranks cannot train with relations: use one");
     if (!r->o.from && r->o.settings.relations && r->o.settings.relations != sets_relations(x->train))
         return fail(err, ONET_USAGE, "the net is to take %d relation%s, but the sets have %d",
                     r->o.settings.relations, r->o.settings.relations == 1 ? "" : "s",
@@ -234,7 +230,10 @@ static onet_status prepare(run *r, onet_error *err) {
     } else
         r->sets.own = r->sets.train;
     r->o.weight_decay = train_decay(&r->o, r->sets.train->count);
-    if (w) w->broadcast(w, 0, &r->o.weight_decay, sizeof r->o.weight_decay); /* rank 0 alone knows `from` */
+    if (w) { /* rank 0 alone knows `from`, and how large the sets are that it has read */
+        w->broadcast(w, 0, &r->o.weight_decay, sizeof r->o.weight_decay);
+        w->broadcast(w, 0, &r->o.batch, sizeof r->o.batch);
+    }
     if ((status = take_from(r, err)) || (status = world_agree(w, make_state(r, err), err))) return status;
     if (r->o.from) {
         size_t bytes = model_inputs(r->model) * sizeof *r->model->mean;
@@ -254,12 +253,13 @@ static onet_status prepare(run *r, onet_error *err) {
     status = world_agree(w, status, err);
     if (!status && w) status = shard_columns(w, &r->model->columns, err);
     if (!status && w) status = shard_scaling(w, &r->model->scaling, err);
+    if (!status && w) status = shard_relations(w, r->model, err);
     if (status) return status;
     if (w) {
         w->broadcast(w, 0, &r->validates, sizeof r->validates);
         w->broadcast(w, 0, r->identity, sizeof r->identity);
-        w->broadcast(w, 0, r->model->mean, (size_t)r->sets.train->width * sizeof *r->model->mean);
-        w->broadcast(w, 0, r->model->scale, (size_t)r->sets.train->width * sizeof *r->model->scale);
+        w->broadcast(w, 0, r->model->mean, model_inputs(r->model) * sizeof *r->model->mean);
+        w->broadcast(w, 0, r->model->scale, model_inputs(r->model) * sizeof *r->model->scale);
         if (r->o.jitter > 0)
             w->broadcast(w, 0, r->sets.augment->spread,
                          (size_t)r->sets.train->width * sizeof *r->sets.augment->spread);
