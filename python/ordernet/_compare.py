@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _library
+from ._arrays import _address
 from ._engine import Answers, Engine
 from ._library import (
     CompareOptions,
@@ -29,7 +30,7 @@ from ._library import (
 )
 from ._library import whole as _whole
 from ._model import OrderNet, _check_orders, _triple
-from ._sets import Sets, _address, as_sets, own_names_of
+from ._sets import Sets, as_sets, own_names_of
 
 _BEST = ("guessing", "column", "ranker", "model")
 

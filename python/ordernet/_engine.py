@@ -11,8 +11,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _library
+from ._arrays import SIZE, _address, _listed
 from ._library import Answer, DataError, Error, ModelError, OrderOptions, SetsStruct, UsageError, call, lib
-from ._sets import SIZE, Sets, _address, _listed, own_names_of
+from ._sets import Sets, own_names_of
 
 # The fields of onet_answer, for arrays of them.
 ANSWER = np.dtype(

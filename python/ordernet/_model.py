@@ -18,6 +18,8 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _library
+from ._arrays import _address, _is_frame, _listed, _numbers, _rounded
+from ._frames import need_frame
 from ._engine import BEAM, SAMPLE, Answers, Engine, Orderer, order_key
 from ._library import (
     DataError,
@@ -34,7 +36,7 @@ from ._library import (
 )
 from ._library import whole as _whole
 from ._progress import Progress, SearchLine, bar, search_text, shows
-from ._sets import Sets, _address, _is_frame, _listed, _numbers, _rounded, as_sets, names_of, need_frame, own_names_of
+from ._sets import Sets, as_sets, names_of, own_names_of
 
 #: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
 MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")

@@ -10,10 +10,11 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _library
+from ._arrays import _address, _unmasked
 from ._engine import Engine
 from ._library import DataError, OrderOptions, UsageError, call, lib
 from ._model import OrderNet
-from ._sets import _address, _unmasked, fitted
+from ._sets import fitted
 from ._tours import shipped
 
 

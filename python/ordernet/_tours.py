@@ -12,10 +12,11 @@ from typing import Any, List, NamedTuple, Optional
 import numpy as np
 
 from . import _library
+from ._arrays import _address, _double, _unmasked
 from ._engine import Engine
 from ._library import DataError, Error, OrderOptions, Tsp, TspOptions, TspProof, UsageError, call, lib
 from ._model import OrderNet, _whole, load
-from ._sets import _address, _double, _unmasked, fitted
+from ._sets import fitted
 
 
 class Proof(NamedTuple):

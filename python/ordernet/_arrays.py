@@ -1,0 +1,200 @@
+"""Checks what a user gives as numbers, orders and relations, and turns it into flat NumPy arrays for the C library."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from . import _library
+from ._library import DataError, UsageError
+
+SIZE = np.dtype(np.uintp)
+MOST_RELATIONS = 16
+
+
+def _array_of(values: Any) -> np.ndarray:
+    """values as an array, masked if they are; an empty array of objects if they form no array."""
+    try:
+        if isinstance(values, (list, tuple)) and any(isinstance(v, np.ma.MaskedArray) for v in values):
+            return np.ma.array(values)  # NumPy itself would drop the masks
+        return np.asanyarray(values)
+    except (ValueError, TypeError, OverflowError, np.ma.MaskError):  # rows of different lengths, as a rule
+        return np.asarray([], dtype=object)
+
+
+def _unmasked(values: Any, what: str) -> np.ndarray:
+    """values as an array in which none is masked: for what must not be missing."""
+    array = _array_of(values)
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            raise DataError(f"{what} has masked values: none may be missing there")
+        array = array.data
+    return np.asarray(array)
+
+
+def _double(array: np.ndarray, what: str, given: Any = None) -> np.ndarray:
+    """Numbers as float64. Whole numbers that it rounds are refused, as in files: others near them would become equal.
+    given: the list that NumPy made an array of floats from, with its whole numbers."""
+    numbers = array.astype(np.float64, copy=False)
+    wide = array.dtype.kind == "f" and array.dtype.itemsize > 8  # long double, which holds more whole numbers
+    if array.dtype.kind == "f" and given is None and not wide:
+        return numbers
+    far = np.isfinite(numbers) & (np.abs(numbers) >= 2**53)
+    if not far.any():
+        return numbers
+    whole = array if given is None or wide else np.asarray(given, dtype=object)
+    values = [int(x) if x == np.floor(x) else x for x in whole[far]] if wide else whole[far].tolist()
+    for value, near in zip(values, np.abs(numbers[far]).tolist()):
+        value = int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
+        digits = str(abs(value)).rstrip("0")
+        if isinstance(value, (int, np.integer)) and f"{near:.{len(digits) - 1}e}".split("e")[0].replace(".", "") != digits:
+            raise DataError(
+                f"{what} has {value}, a whole number that double rounds; subtract what the values have in common"
+            )
+    return numbers
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    """values as an array of float32, as it is where it is one, else of float64. What is masked is missing, and
+    becomes NaN."""
+    array, masked = _array_of(values), None
+    if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "fiub":
+        masked = np.ma.getmaskarray(array)
+        array = array.data.copy() if array.dtype.kind == "f" else _double(np.where(masked, 0, array.data), what)
+        array[masked] = np.nan
+    array = np.asarray(array)
+    if array.dtype == np.float32:
+        return array
+    if array.dtype.kind not in "fiub":
+        raise DataError(
+            f"{what} has values of type {array.dtype}, where numbers are expected: every item needs the same number "
+            "of features, and text is to be turned into numbers first"
+        )
+    return _double(array, what, values if isinstance(values, (list, tuple)) and masked is None else None)
+
+
+def _rounded(array: np.ndarray, start: Optional[np.ndarray] = None) -> tuple:
+    """An array of numbers as float32, and in float64 where that rounds one of them, else None. start: of the sets in it."""
+    if array.dtype == np.float32:
+        return array, None
+    with np.errstate(over="ignore"):
+        items = array.astype(np.float32, order="C")
+    far = np.isinf(items) & np.isfinite(array)
+    if far.any():
+        first, which = np.argwhere(far)[0].tolist(), ""
+        if start is not None:
+            s = int(np.searchsorted(start, first[0], side="right"))
+            first[0], which = first[0] - int(start[s - 1]), f"set {s}: "
+        raise DataError(
+            f"{which}items{''.join(f'[{i}]' for i in first)} is {float(array[far][0]):g}, which is not a finite float32: "
+            "features are at most 3.4e38 in size; divide them"
+        )
+    same = bool(np.all((items == array) | np.isnan(array)))
+    return items, None if same else np.ascontiguousarray(array)
+
+
+def _address(array: Optional[np.ndarray]) -> Any:
+    return None if array is None else array.__array_interface__["data"][0]
+
+
+def _is_frame(one: Any) -> bool:
+    return hasattr(one, "columns") and hasattr(one, "iloc")
+
+
+def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray]) -> tuple:
+    """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R] and the sizes of the sets."""
+    each = [_numbers(one, f"the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
+    if not each or (sizes is not None and len(each) != len(sizes)):
+        raise DataError(f"there are pairs of {len(each)} sets" + ("" if sizes is None else f", but {len(sizes)} sets"))
+    each = [one[:, :, None] if one.ndim == 2 else one for one in each]
+    for s, one in enumerate(each):
+        n = len(one) if sizes is None and one.ndim else sizes[s] if sizes is not None else 0
+        if one.ndim != 3 or one.shape[:2] != (n, n) or not n or one.shape[2] != each[0].shape[-1]:
+            raise DataError(
+                f"the pairs of set {s + 1} have shape {one.shape}, where ({n}, {n}, {each[0].shape[-1]}) is expected: numbers "
+                "for each item and each other one, as many in every set"
+            )
+    counts = np.fromiter((len(one) for one in each), np.intp, len(each))
+    with np.errstate(over="ignore"):
+        value = np.concatenate([one.reshape(len(one) ** 2, one.shape[2]) for one in each]).astype(np.float32)
+    return value, counts
+
+
+class _Related:
+    """Relations as the library has them: value [all pairs, R], float32, of sets of these sizes."""
+
+    def __init__(self, value: np.ndarray, sizes: np.ndarray, names: Optional[Sequence[str]], missing: bool) -> None:
+        counts = np.asarray(sizes, np.intp)
+        relations = value.shape[1]
+        if not 1 <= relations <= MOST_RELATIONS:
+            raise DataError(f"two items have {relations} relations; from 1 to {MOST_RELATIONS} are possible")
+        if len(value) != (counts**2).sum():
+            raise DataError(f"there are {len(value)} pairs, where the sets have {(counts**2).sum()}: n * n each")
+        value = np.array(value, np.float32, order="C")
+        value[np.concatenate([np.arange(n) * (n + 1) + first for n, first in zip(counts, np.cumsum(counts**2) - counts**2)])] = 0
+        fill = None
+        if missing:
+            known = np.where(np.isnan(value), 0, value).sum(axis=0, dtype=np.float64)
+            pairs = (~np.isnan(value)).sum(axis=0) - counts.sum()  # the diagonal is 0
+            fill = (known / np.maximum(pairs, 1)).astype(np.float32)
+            value = np.where(np.isnan(value), fill, value)
+        first = np.cumsum(counts**2) - counts**2
+        row = np.concatenate([f + np.arange(n) * n for f, n in zip(first, counts)]).astype(SIZE)
+        text = None
+        if names is not None:
+            names = _listed(names, "relations", UsageError)
+            if len(names) != relations:
+                raise DataError(f"{len(names)} names for {relations} relations; give one each")
+            if any("\n" in str(name) for name in names):
+                raise DataError("a name of relations has two lines")
+            text = b"\n".join(_library.text_bytes(name, "a name of relations") for name in names)
+        self.value, self.row, self.fill = value, row, fill
+        self.struct = _library.PairsStruct(
+            width=relations, row=_address(row), value=_address(value), names=text, fill=_address(fill)
+        )
+
+
+def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
+    """orders, a list of index arrays or a 2-D array, one behind the other as int32."""
+    if isinstance(orders, np.ma.MaskedArray):
+        orders = _unmasked(orders, "the array of orders")
+    each = orders if isinstance(orders, np.ndarray) and orders.dtype != object else None
+    if each is not None and each.ndim == 2:
+        if each.shape[0] == len(sizes) and (sizes == each.shape[1]).all():
+            return _indices(each, "the array of orders").reshape(-1)
+    try:
+        rows = [_indices(order, f"the order of set {s + 1}") for s, order in enumerate(orders)]
+    except TypeError:
+        raise DataError(
+            f"the orders are of type {type(orders).__name__}, where a list of index arrays is expected"
+        ) from None
+    if len(rows) != len(sizes):
+        raise DataError(f"there are {len(rows)} orders for {len(sizes)} sets; give one per set")
+    for s, (row, n) in enumerate(zip(rows, sizes)):
+        if row.shape != (n,):
+            raise DataError(f"the order of set {s + 1} has shape {row.shape} where ({n},) is expected: one index per item")
+    return np.concatenate(rows)
+
+
+def _indices(values: Any, what: str) -> np.ndarray:
+    array = _unmasked(values, what)
+    if array.dtype == np.int32:
+        return array
+    whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
+    if not whole:
+        raise DataError(f"{what} has values of type {array.dtype}, where indices of items are expected, from 0")
+    far = (array < -1) | (array > np.iinfo(np.int32).max)
+    # An index beyond int32 becomes -1: the library names the first index that is out of range.
+    return np.where(far, -1, array).astype(np.int32)
+
+
+def _listed(values: Any, what: str, error: Any = DataError) -> list:
+    """values as a list."""
+    if isinstance(values, (str, bytes)):
+        raise error(f"{what} is a text, where a list is expected")
+    try:
+        return list(values)
+    except TypeError:
+        raise error(f"{what} is of type {type(values).__name__}, where a list is expected") from None

@@ -1,0 +1,304 @@
+"""Reads sets from pandas DataFrames, one or a list with one per set: which rows belong together, what each column gives
+as features, orders by ranks, and relations from a frame of pairs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from ctypes import byref
+from decimal import Decimal, InvalidOperation
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
+
+from ._arrays import _double, _is_frame, _listed, _numbers
+from ._library import DataError, UsageError, WrongTypeError, lib
+
+
+def need_frame(frame: Any) -> None:
+    if not _is_frame(frame):
+        raise WrongTypeError(f"the frame is of type {type(frame).__name__}, where a pandas DataFrame is expected")
+
+
+def _rank(value: Any) -> Any:
+    """A rank as a number that Python compares exactly; None if it is not a number."""
+    if isinstance(value, (str, bytes)):
+        try:
+            value = Decimal(value.decode() if isinstance(value, bytes) else value)
+        except (InvalidOperation, UnicodeDecodeError):
+            return None
+    value = value.item() if isinstance(value, np.generic) else value
+    value = getattr(value, "value", value)  # of a pandas Timestamp: nanoseconds
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else value
+    return value if isinstance(value, (int, float)) and value == value else None
+
+
+def _sortable(ranks: np.ndarray) -> tuple:
+    """Ranks as numbers, and which of them are not numbers. Text is not sorted as text: "10" would come before "9"."""
+    if ranks.dtype.kind in "iub":
+        return ranks, np.zeros(len(ranks), bool)
+    if ranks.dtype.kind in "fmM":
+        return ranks, np.isnan(ranks) if ranks.dtype.kind == "f" else np.isnat(ranks)
+    found = np.empty(len(ranks), dtype=object)
+    found[:] = [_rank(value) for value in ranks]
+    return found, np.array([value is None for value in found], bool)
+
+
+MOST_CLASSES = 32  # as in CSV
+
+
+def _class_of(name: Any, columns: list) -> Optional[tuple]:
+    """The column and the value of a feature named COLUMN=VALUE; None for other names, and if a column has that name."""
+    if name in columns or not isinstance(name, str) or "=" not in name:
+        return None
+    found = [c for c in columns if name.startswith(f"{c}=")]
+    return (found[0], name[len(str(found[0])) + 1 :]) if found else None
+
+
+def _texts(values: Any) -> np.ndarray:
+    """The values of a column as text; None where one is missing."""
+    missing = values.isna().to_numpy()
+    return np.array([None if gone else str(v) for v, gone in zip(values.to_numpy(dtype=object), missing)], dtype=object)
+
+
+def _text_values(texts: np.ndarray) -> Optional[np.ndarray]:
+    """Texts that all are truth values or ISO dates as numbers, as in CSV; None where one is something else."""
+    found, value = np.full(len(texts), np.nan), ctypes.c_double()
+    for i, text in enumerate(texts):
+        if text is not None:
+            if "\0" in text or not lib.onet_text_value(text.encode(), byref(value)):
+                return None
+            found[i] = value.value
+    return found if len(found) and not np.isnan(found).all() else None
+
+
+#: A number as files spell it, and what they have for a missing one.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?")
+
+
+def _number_of(value: Any) -> Any:
+    """A value of a column of objects as a number; NaN where it is missing, None where it is something else."""
+    if isinstance(value, str):
+        text = value.strip(" \t")
+        return math.nan if text.lower() in _MISSING else Decimal(text) if _NUMBER.fullmatch(text) else None
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    return value if isinstance(value, (int, float, np.integer, np.floating, Decimal)) else None
+
+
+def _numbers_of(values: Any, column: Any) -> Optional[np.ndarray]:
+    """A column of objects that are numbers, or texts that hold them, as float64; None if some are not. One with more
+    numbers than other values is refused: it is not a category."""
+    if hasattr(values, "cat"):
+        return None
+    given, gone = values.to_numpy(dtype=object), values.isna().to_numpy()
+    found = [math.nan if missing else _number_of(value) for value, missing in zip(given, gone)]
+    there = [x for x in found if x is not None and x == x]
+    odd = [row for row, x in enumerate(found) if x is None]
+    if odd and sum(not isinstance(v, str) and _number_of(v) is not None for v in given[~gone]) > len(odd):
+        raise DataError(
+            f"column {column!r}: {given[odd[0]]!r} in row {odd[0]} of the frame (from 0) is not a number, but {len(there)} "
+            "other values are; correct it, or leave the column out of features"
+        )
+    if odd or not there:
+        return None
+    array = np.empty(len(found), dtype=object)
+    array[:] = found
+    return _double(array, f"column {column!r}")
+
+
+def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]:
+    """The features that a column of a frame gives: names and float64 arrays. known: of a value that a model knows."""
+    if known is not None:
+        return [(column, (_texts(frame[known[0]]) == known[1]).astype(np.float64))]
+    values = frame[column]
+    kind = getattr(values.dtype, "kind", "O")
+    if kind in "fiub":
+        _double(values.dropna().to_numpy(), f"column {column!r}")
+        return [(str(column), values.to_numpy(dtype=np.float64, na_value=np.nan))]
+    if kind == "M":
+        plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(values.dt, "tz", None) is not None else values
+        times = plain.to_numpy(dtype="datetime64[ns]")
+        seconds = times.astype(np.int64) / 1e9
+        return [(str(column), np.where(np.isnat(times), np.nan, seconds))]
+    if kind not in "OUS":
+        raise DataError(f"column {column!r} has values of type {values.dtype}, which cannot be a feature; leave it out")
+    numbers = _numbers_of(values, column)
+    if numbers is not None:
+        return [(str(column), numbers)]
+    texts = _texts(values)
+    numbers = None if hasattr(values, "cat") else _text_values(texts)
+    if numbers is not None:
+        return [(str(column), numbers)]
+    there, times = np.unique(np.array([t for t in texts if t is not None], dtype=object), return_counts=True)
+    if not len(there):
+        raise DataError(f"column {column!r} has no values; leave it out")
+    if len(there) > MOST_CLASSES and 2 * len(there) > len(texts):
+        raise DataError(
+            f"column {column!r} has {len(there)} different texts in {len(texts)} rows, too many for a category; leave it out "
+            "of features"
+        )
+    most = sorted(there[np.argsort(-times, kind="stable")[:MOST_CLASSES]])
+    return [(f"{column}={value}", (texts == value).astype(np.float64)) for value in most]
+
+
+class _Frame:
+    """Where the rows of a data frame went: item i of all sets is its row rows[i]."""
+
+    def __init__(self, frame: Any, set: Any, features: List[Any]) -> None:
+        self.set, self.features, self.index = set, features, frame.index
+        values = frame[set]
+        if values.isna().any():
+            row = int(np.flatnonzero(values.isna().to_numpy())[0])
+            raise DataError(f"row {row} of the frame (from 0) has no value in column {set!r}, which says its set")
+        if getattr(values.dtype, "kind", "O") in "OUS":  # as in CSV, white space around a name is ignored
+            values = values.astype(object).map(lambda name: str(name).strip(" \t"))
+            if (values == "").any():
+                row = int(np.flatnonzero(values.to_numpy() == "")[0])
+                raise DataError(f"row {row} of the frame (from 0) has an empty text in column {set!r}, which says its set")
+        code = values.groupby(values, sort=False, observed=True).ngroup().to_numpy()
+        self.rows = np.argsort(code, kind="stable")
+        self.sizes = np.bincount(code)
+        self.names = list(dict.fromkeys(values.tolist()))  # of the sets, in their order
+
+    def pairs(self, frame: Any, pairs: Any, name: Any) -> tuple:
+        """Relations from a frame of pairs: value [all pairs, R], NaN where there is no row, and their names."""
+        need_frame(pairs)
+        there = list(pairs.columns)
+        for column in (self.set, "from", "to"):
+            if there.count(column) != 1:
+                raise DataError(f"the frame of pairs has no column {column!r}, or several; it has {there}")
+        chosen = [c for c in there if c not in (self.set, "from", "to")]
+        for column in chosen:
+            if getattr(pairs[column].dtype, "kind", "O") not in "fiub":
+                raise DataError(f"column {column!r} of pairs has values of type {pairs[column].dtype}, where numbers are expected")
+        number = {value: s for s, value in enumerate(self.names)}
+        start = np.concatenate([[0], np.cumsum(self.sizes)])
+        first = np.concatenate([[0], np.cumsum(self.sizes.astype(np.int64) ** 2)])
+        called = np.arange(len(self.rows)) - np.repeat(start[:-1], self.sizes) if name is None else frame[name].to_numpy()[self.rows]
+        item: dict = {}
+        for i, (s, one) in enumerate(zip(np.repeat(np.arange(len(self.sizes)), self.sizes).tolist(), called.tolist())):
+            if item.setdefault((s, one), i - int(start[s])) != i - int(start[s]):
+                raise DataError(f"two items of set {s + 1} are called {one!r} in column {name!r}; names that pairs go by differ")
+        value = np.full((int(first[-1]), len(chosen)), np.nan, np.float32)
+        given = np.zeros(len(value), bool)
+        numbers = pairs[chosen].to_numpy(dtype=np.float64, na_value=np.nan) if chosen else np.zeros((len(pairs), 0))
+        for k, (which, a, b) in enumerate(zip(pairs[self.set].tolist(), pairs["from"].tolist(), pairs["to"].tolist())):
+            s = number.get(which)
+            if s is None:
+                raise DataError(f"row {k} of pairs (from 0): there is no set {which!r}")
+            i, j = item.get((s, a)), item.get((s, b))
+            if i is None or j is None:
+                raise DataError(f"row {k} of pairs (from 0): set {which!r} has no item {(a if i is None else b)!r}")
+            cell = int(first[s]) + i * int(self.sizes[s]) + j
+            if given[cell]:
+                raise DataError(f"row {k} of pairs (from 0): the pair from {a!r} to {b!r} of set {which!r} appears twice")
+            given[cell] = True
+            value[cell] = numbers[k]
+        return value, [str(c) for c in chosen]
+
+    def order(self, ranks: np.ndarray, column: Any) -> np.ndarray:
+        """Each set's rows by rank, as indices within the set; one behind the other."""
+        start = np.concatenate([[0], np.cumsum(self.sizes)])
+        flat = np.empty(len(self.rows), np.int32)
+        numbers, unknown = _sortable(ranks[self.rows])
+        for s in range(len(self.sizes)):
+            part = numbers[start[s] : start[s + 1]]
+            if unknown[start[s] : start[s + 1]].any():
+                raise DataError(
+                    f"column {column!r}: a row of set {s + 1} (row {int(self.rows[start[s]])} of the frame and others) has no "
+                    "number as its rank"
+                )
+            by = np.argsort(part, kind="stable")
+            same = np.flatnonzero(part[by][1:] == part[by][:-1])
+            if len(same):
+                a, b = (int(self.rows[start[s] + by[same[0] + k]]) for k in (0, 1))
+                raise DataError(
+                    f"column {column!r}: rows {a} and {b} of the frame have the same rank in one set; give each its own"
+                )
+            flat[start[s] : start[s + 1]] = by
+        return flat
+
+
+def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
+    """items, sizes and names of sets that are data frames, one per set. Their columns are taken by name: by those wanted,
+    or as the first has them; each other frame then has the same, in any order."""
+    import pandas
+
+    first = list(each[0].columns) if _is_frame(each[0]) else []
+    chosen = first if wanted is None else _listed(wanted, "features", UsageError)
+    parts = []
+    for s, one in enumerate(each):
+        if not _is_frame(one):
+            raise DataError(f"set {s + 1} is of type {type(one).__name__}, but others are data frames: give all as frames or none")
+        there = list(one.columns)
+        called = {**{str(c): c for c in there}, **{c: c for c in there}}
+        classes = [_class_of(c, there) for c in chosen]
+        columns = [known[0] if known else called.get(c, c) for c, known in zip(chosen, classes)]
+        if wanted is None and sorted(map(str, there)) != sorted(map(str, first)):
+            raise DataError(f"set {s + 1} has the columns {there} where set 1 has {first}: give all sets the same, in any order")
+        for column in columns:
+            if there.count(column) != 1:
+                often = "no column" if column not in there else "more than one column"
+                raise DataError(f"set {s + 1} has {often} {column!r}; it has {there}")
+        if not len(one) or not columns:
+            raise DataError(f"set {s + 1} has shape {one.shape}: there must be an item and a feature")
+        parts.append(one[list(dict.fromkeys(columns))])
+    whole = pandas.concat(parts, ignore_index=True)
+    for part in parts:
+        for column in part.columns:  # whole numbers beside others that are not would be rounded
+            if part[column].dtype.kind in "iu" and whole[column].dtype.kind == "f":
+                _double(part[column].to_numpy(), f"column {column!r}")
+    made = [one for c, column, known in zip(chosen, columns, classes) for one in _features_of(whole, c if known else column, known)]
+    names = None if chosen == list(range(len(chosen))) else [str(name) for name, _ in made]
+    items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
+    return items, np.fromiter((len(one) for one in each), np.intp, len(each)), names
+
+
+def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:
+    """items [total, width], sizes [count] and names, or None, of sets that are not given as Sets. wanted: the names of the
+    features, for data frames."""
+    if isinstance(sets, (str, bytes)):
+        raise DataError("the sets are a text; Sets.read(path) reads a file")
+    if _is_frame(sets):
+        raise DataError("the sets are a data frame; Sets.from_frame says which of its rows belong together")
+    if isinstance(sets, np.ndarray) and sets.dtype != object:
+        if sets.ndim != 3:
+            raise DataError(
+                f"the sets have shape {sets.shape}, where (sets, items, features) is expected; for one set give "
+                "[items] or use order(items), for items of one feature items[:, :, None]"
+            )
+        array = np.ascontiguousarray(_numbers(sets, "the array of sets"))
+        count, n, width = array.shape
+        if not count or not n or not width:
+            raise DataError(f"the sets have shape {array.shape}: there must be a set, an item and a feature")
+        return array.reshape(count * n, width), np.full(count, n), None
+    try:
+        each = list(sets)
+    except TypeError:
+        raise DataError(f"the sets are of type {type(sets).__name__}, where a list of 2-D arrays is expected") from None
+    if not each:
+        raise DataError("there are no sets: the list is empty")
+    if any(map(_is_frame, each)):
+        return _flat_frames(each, wanted)
+    for s, one in enumerate(each):
+        if type(one) is not np.ndarray or one.dtype != np.float32:
+            each[s] = one = _numbers(one, f"set {s + 1}")
+        if one.ndim != 2:
+            raise DataError(
+                f"set {s + 1} has shape {one.shape}, where (items, features) is expected"
+                + ("; items of one feature are items[:, None]" if one.ndim == 1 else "")
+            )
+        if not one.shape[0] or not one.shape[1]:
+            raise DataError(f"set {s + 1} has shape {one.shape}: there must be an item and a feature")
+        if one.shape[1] != each[0].shape[1]:
+            raise DataError(
+                f"set {s + 1} has items of {one.shape[1]} features where those of set 1 have {each[0].shape[1]}; "
+                "give every item as many"
+            )
+    items = np.ascontiguousarray(each[0] if len(each) == 1 else np.concatenate(each))  # of arrays in Fortran's order one in it
+    return items, np.fromiter((len(one) for one in each), np.intp, len(each)), None
