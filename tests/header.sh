@@ -78,7 +78,10 @@ for front in src/front/*/; do
     check "$front includes the public headers, src/app, tasks and itself" includes_only "$front/*.[ch]" \
         "$PUBLIC|engine/base/[a-z_0-9]+\.h|(app|tasks/[a-z]+|${front#src/})/[a-z_0-9]+\.h"
 done
-# Users of the library and of the browser page have no options.
+# Neither users of the library and of the browser page nor clients of the server have options (server.c only starts it).
+for part in src/app/request*.c src/tasks/*/request.c $(find src/front/serve -name '*.c' ! -name 'cmd_*' ! -name server.c); do
+    check "$part names no option of the program" no_options "$part"
+done
 for part in src/engine src/front/wasm src/tasks/*/*/ $(sed -n 's/^WASM_TASKS *:= //p' mk/web.mk); do
     part=${part%/}
     check "$part names no option of the program" no_options "$part"
