@@ -208,6 +208,13 @@ static void the_ranker_is_enough(void **state) {
     assert_int_equal(c.conclusion, ONET_WORTH_RANKER);
     assert_true(c.model_failed);
     assert_non_null(strstr(c.sentence, "training failed"));
+    /* Without a model. */
+    onet_sets *learn = made_sets(BY_SUM, 400, 5, 1), *test = made_sets(BY_SUM, 200, 5, 2);
+    assert_int_equal(onet_compare(&c, learn, test, NULL, NULL, NULL), ONET_OK);
+    assert_int_equal(c.conclusion, ONET_WORTH_RANKER);
+    assert_non_null(strstr(c.sentence, "A weighted sum of the features is better than any single one"));
+    onet_sets_free(learn);
+    onet_sets_free(test);
 }
 
 static void the_model_is_needed(void **state) {

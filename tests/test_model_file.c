@@ -356,6 +356,7 @@ static void test_altered_header(void **state) {
                  "settings.poll is \"mean\", which this version does not know");
     expect_after("settings.pool", "sittings.pool", "has no settings.pool; the file is corrupt");
     expect_after("settings.pool", "settings_pool", "has no settings.pool; the file is corrupt");
+    expect_after("settings.pool", "settings_poll", "has no settings.pool; the file is corrupt");
     expect_after("head.bias", "tail.bias", "tensor \"head.bias\" (F32 [1]) is missing");
     expect_after("input.scale", "input.scald", "tensor \"input.scale\" (F32 [2]) is missing");
     expect_after("words.text", "words.tent", "\"words.text\" (U8 [n]) is missing");

@@ -35,6 +35,21 @@ static void rules_order_as_they_say(void **state) {
     assert_order(order, (int[]){2, 1, 4, 0, 3}, GRID);
 }
 
+static void rows_of_the_rule_gutters(void **state) {
+    (void)state;
+    int32_t order[7];
+    /* A low row is read from its highest region on. */
+    page_box low[] = {{80, 0, 100, 2}, {0, 1, 20, 3}, {0, 10, 100, 100}};
+    assert_int_equal(rule_order(RULE_GUTTERS, low, NULL, 3, 0, order, NULL), ONET_OK);
+    assert_order(order, (int[]){0, 1, 2}, 3);
+    /* Two columns that begin with a short paragraph each: no headlines, which would go on over the three
+     * below. */
+    page_box short_ones[] = {{0, 0, 48, 8},     {52, 0, 100, 8},    {0, 12, 48, 100},   {52, 12, 100, 100},
+                             {0, 104, 18, 200}, {30, 104, 48, 200}, {52, 104, 100, 200}};
+    assert_int_equal(rule_order(RULE_GUTTERS, short_ones, NULL, 7, 0, order, NULL), ONET_OK);
+    assert_order(order, (int[]){0, 2, 1, 3, 4, 5, 6}, 7);
+}
+
 static void trimmed_boxes_are_cut_where_they_overlap(void **state) {
     /* Two columns whose boxes overlap, and more so than the paragraphs in them. */
     const page_box boxes[] = {{0, 0, 53, 48}, {0, 48, 53, 100}, {47, 0, 100, 50}, {47, 49, 100, 100}};
@@ -473,6 +488,7 @@ static void merged_models_are_tuned_if_all_parts_are(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_order_as_they_say),
+        cmocka_unit_test(rows_of_the_rule_gutters),
         cmocka_unit_test(trimmed_boxes_are_cut_where_they_overlap),
         cmocka_unit_test(regions_inside_others_are_read_with_them),
         cmocka_unit_test(ways_have_names_of_their_own),

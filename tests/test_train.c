@@ -628,6 +628,7 @@ static void fine_tuning_begins_with_the_model(onet_sets *sets, onet_sets *other)
     assert_memory_equal(m->scale, base->scale, sizeof(float));
     assert_memory_not_equal(m->theta, base->theta, base->sh.trained * sizeof(float));
     assert_string_equal(onet_model_record(m, "from.sha256"), before);
+    assert_null(onet_model_record(m, "precision")); /* only that of products on a GPU is told */
     onet_model_free(m);
     model_checksum(base, after);
     assert_string_equal(before, after);

@@ -83,6 +83,7 @@ static void cut_as_the_vocabulary_has_it(void **state) {
     onet_words_free(words);
     words = penn();
     cuts(words, "don't it's well-known other-words 1,000", "do|n't|it|'s|well-known|other-words|1,000");
+    cuts(words, "wa't", "wa|'t"); /* 't of another word than not */
     onet_words_free(words);
 }
 

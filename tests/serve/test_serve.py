@@ -539,6 +539,10 @@ class Limits(unittest.TestCase):
                     s.sendall(header)
                     self.assertRegex(s.recv(100), rb" (413|414|431) ")
             self.assertEqual(server.ask("GET", "/healthz")[0], 200)
+        with serving("--model", f"words={WORDS}", "--max-items", "3") as server:
+            self.assertEqual(server.post("/v1/unscramble", {"words": "he was born"})[0], 200)
+            status, answer = server.post("/v1/unscramble", {"words": "he was born in"})
+            self.assertEqual((status, answer["error"]), (413, "4 words; this server takes at most 3"))
 
     def test_busy(self):
         """One request fits into the queue: the second gets 503 and a time to try again."""
@@ -797,6 +801,10 @@ class Headers(unittest.TestCase):
                          b"xorders.example.org", b"[::2]", b"[::1", b"[::1]x", b"localhost:80x", b"localhost@evil.example", b"a" * 300):
                 for path in ("/v1/models", "/", "/healthz", "/metrics"):
                     self.assertEqual(ask(host, path=path), 421, host)
+            # Blanks before a value, or none.
+            for line in (b"Host:localhost", b"Host:  \t localhost"):
+                got = self.exchange(server, b"GET /healthz HTTP/1.1\r\nConnection:close\r\n" + line + b"\r\n\r\n")
+                self.assertTrue(got.startswith(b"HTTP/1.1 200 "), got)
             self.assertEqual(ask(b"localhost", b"localhost"), 400)
             self.assertEqual(ask(), 400)
             self.assertEqual(ask(version=b"1.0"), 200)
