@@ -33,7 +33,7 @@ UNITS = {
     "engine/model": "model_file public growth choices arguments sizes merge engine_golden paper_form",
     "engine/kernels": "kernels engine_golden engine_properties relative relations mixed paper_form sizes",
     "engine/train": "train train_augment ranker sizes mixed growth arguments world choices relations identity",
-    "engine/decode": "engine_properties best_order constrained engine_golden arguments world relative sizes relations",
+    "engine/decode": "engine_properties best_order constrained groups engine_golden arguments world relative sizes relations",
     "engine/evaluate": "measure compare oddities public arguments",
     "engine/tune": "divide",
     "tasks/tours/solve": "tsp_exact tsp_matching tsp_directed tsp_api tsp_net arguments",
