@@ -117,10 +117,32 @@ static void gutters_are_crossed_only_by_wider_white(void **state) {
     page_free(&p);
 }
 
+/* What stands below the gutter of two columns is of neither: nothing reads it before the right one. */
+static void what_is_below_a_gutter_comes_last(void **state) {
+    (void)state;
+    static const page_box boxes[] = {{0, 0, 30, 98}, {34, 0, 64, 97}, {30, 102, 34, 104}};
+    page p = {0};
+    page_layout l;
+    for (int i = 0; i < 3; i++) {
+        page_region *g = page_add(&p, "", "paragraph", KIND_TEXT);
+        assert_non_null(g);
+        g->box = boxes[i];
+        g->listed = true;
+        g->given = i;
+    }
+    assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
+    assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
+    assert_true(is_kept(&l, "gutters"));
+    assert_false(is_kept(&l, "columns:0:0:0"));
+    page_layout_free(&l);
+    page_free(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_way_is_always_tried),
         cmocka_unit_test(gutters_are_crossed_only_by_wider_white),
+        cmocka_unit_test(what_is_below_a_gutter_comes_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

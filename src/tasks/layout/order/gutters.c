@@ -457,6 +457,17 @@ static beside find_beside(cutting *c, int first, int rows) {
     return found;
 }
 
+/* Whether a row is a single region whose middle is in a gutter of c->a, such as a page number below two
+ * columns: it is of neither. */
+static bool is_between(const cutting *c, const row *r) {
+    if (r->end - r->start > 1 || c->order[r->start] >= c->n) return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    double middle = (b->x0 + b->x1) / 2;
+    for (int i = 1; i < c->a.count; i++)
+        if (middle > c->a.at[i - 1].high && middle < c->a.at[i].low) return true;
+    return false;
+}
+
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
  * is of their band only if the columns go on below it. */
 static bool cut_bands(cutting *c, int rows) {
@@ -495,7 +506,11 @@ static bool cut_bands(cutting *c, int rows) {
     }
     if (!first && last == rows - 1) return false;
     push(c, c->rows[first].start, c->rows[last].end);
-    for (int k = last + 1; k < rows; k++) push(c, c->rows[k].start, c->rows[k].end);
+    for (int k = last + 1; k < rows; k++) {
+        push(c, c->rows[k].start, c->rows[k].end);
+        if (is_between(c, &c->rows[k]))
+            divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end, DOUBT_TITLES);
+    }
     return true;
 }
 
