@@ -14,7 +14,7 @@ $(B)/emulated/%.o: src/engine/cuda/%.cu $(EMUDEPS)
 
 $(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
 	$(call say,LD $@)
-	$(Q)$(CXX) $(EMUFLAGS) -shared $^ -pthread -o $@
+	$(Q)$(CXX) $(EMUFLAGS) -O2 -shared $^ -pthread -o $@
 
 check-emulated:
 	@if [ -n "$(SAN)" ] || ! $(CXX) --version >/dev/null 2>&1; then \
@@ -39,7 +39,7 @@ $(B)/races/%.o: src/engine/cuda/%.cu $(EMUDEPS)
 $(B)/races/emulate.o: tests/cuda/emulate/emulate.cc $(EMUDEPS)
 	@mkdir -p $(@D)
 	$(call say,CXX $<)
-	$(Q)$(CXX) $(EMUFLAGS) -DEMULATE_RACES -c $< -o $@
+	$(Q)$(CXX) $(EMUFLAGS) -O2 -DEMULATE_RACES -c $< -o $@
 
 $(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/races/emulate.o $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
 	$(call say,LD $@)

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -47,7 +47,7 @@ struct fiber {
 struct block {
     std::vector<fiber> fibers;
     std::vector<rendezvous> warps;
-    std::vector<unsigned char> passed; /* [threads][SLOT] */
+    std::vector<unsigned char> passed[2]; /* [threads][SLOT]; for even and odd rounds of a warp */
     rendezvous all;
     ucontext_t home;
     jmp_buf home_place;
@@ -57,10 +57,12 @@ struct block {
     const std::function<void()> *kernel;
 };
 
+/* A thread's block, stacks and shared memory serve one kernel after the other. */
 static thread_local block *running;
 static thread_local unsigned char *stacks;
 static thread_local size_t stacks_count;
 static thread_local float4 *shared;
+static thread_local size_t shared_used; /* by the block before */
 
 float4 *emulated_shared() {
     return shared;
@@ -124,30 +126,52 @@ void __syncwarp(unsigned) {
 }
 
 /* Not memcpy, whose accesses ThreadSanitizer would see: a shuffle does not order memory. */
-static void pass(void *to, const void *from, size_t bytes) {
+static inline void pass(void *to, const void *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 4)
         *(volatile unsigned *)((char *)to + i) = *(const unsigned *)((const char *)from + i);
 }
 
-void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane) {
+/* What the 32 lanes of this warp pass. It stays until they meet a second time from here on: a round writes to
+ * the other half, so that a lane may pass on while others still read. */
+static unsigned char *pass_to_warp(const void *mine, size_t bytes) {
     block *b = running;
     int warp = b->fibers[b->now].warp;
     rendezvous *r = &b->warps[warp];
-    pass(&b->passed[(size_t)b->now * SLOT], mine, bytes);
+    unsigned char *all = b->passed[r->round & 1].data();
+    pass(all + (size_t)b->now * SLOT, mine, bytes);
     meet(r);
-    pass(theirs, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
-    meet(r);
+    return all + (size_t)warp * 32 * SLOT;
+}
+
+void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane) {
+    pass(theirs, pass_to_warp(mine, bytes) + lane * SLOT, bytes);
 }
 
 void emulated_gather(const void *mine, void *all, size_t bytes) {
-    block *b = running;
-    int warp = b->fibers[b->now].warp;
-    rendezvous *r = &b->warps[warp];
-    pass(&b->passed[(size_t)b->now * SLOT], mine, bytes);
-    meet(r);
-    for (int lane = 0; lane < 32; lane++)
-        pass((char *)all + lane * bytes, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
-    meet(r);
+    const unsigned char *passed = pass_to_warp(mine, bytes);
+    for (int lane = 0; lane < 32; lane++) pass((char *)all + lane * bytes, passed + lane * SLOT, bytes);
+}
+
+void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    struct factors {
+        unsigned a[4], b[2];
+    } mine;
+    /* With the 10 bits of mantissa that a tensor core takes. */
+    for (int i = 0; i < 4; i++) mine.a[i] = a[i] & 0xffffe000u;
+    for (int i = 0; i < 2; i++) mine.b[i] = b[i] & 0xffffe000u;
+    const unsigned char *all = pass_to_warp(&mine, sizeof mine);
+    int g = emulated_lane() / 4, t = emulated_lane() % 4;
+    for (int k = 0; k < 8; k++) {
+        const factors *left = (const factors *)(all + (4 * g + k % 4) * SLOT),
+                      *right = (const factors *)(all + (8 * t + k % 4) * SLOT),
+                      *next = (const factors *)(all + (8 * t + 4 + k % 4) * SLOT);
+        float x0 = __uint_as_float(left->a[k / 4 * 2]), x1 = __uint_as_float(left->a[k / 4 * 2 + 1]),
+              y0 = __uint_as_float(right->b[k / 4]), y1 = __uint_as_float(next->b[k / 4]);
+        c[0] += x0 * y0;
+        c[1] += x0 * y1;
+        c[2] += x1 * y0;
+        c[3] += x1 * y1;
+    }
 }
 
 void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros) {
@@ -182,48 +206,60 @@ void __nanosleep(unsigned) {
     sched_yield();
 }
 
+/* Runs its part of one kernel after the other: to make a fiber takes longer than many kernels. */
 static void fiber_main() {
-    block *b = running;
-    race_acquire(&b->start);
-    (*b->kernel)();
-    fiber *f = &b->fibers[b->now];
-    f->done = true;
-    leave(&b->all);
-    leave(&b->warps[f->warp]);
-    race_kernel_end();
-    go_home(f, b);
+    for (;;) {
+        block *b = running;
+        race_acquire(&b->start);
+        (*b->kernel)();
+        fiber *f = &b->fibers[b->now];
+        f->done = true;
+        leave(&b->all);
+        leave(&b->warps[f->warp]);
+        race_kernel_end();
+        go_home(f, b);
+    }
 }
 
 static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<void()> *kernel) {
     size_t count = (size_t)c->blockDim.x * c->blockDim.y * c->blockDim.z;
-    if (stacks_count < count) {
+    if (!running) running = new block;
+    block &b = *running;
+    if (stacks_count < count) { /* and the fibers with them */
         free(stacks);
         stacks = (unsigned char *)malloc(count * STACK);
         stacks_count = count;
+        b.fibers.clear();
+        b.fibers.resize(count);
+        for (auto &passed : b.passed) passed.resize((count + 32) * SLOT);
     }
-    if (!shared) shared = (float4 *)aligned_alloc(256, SHARED);
-    memset((void *)shared, 0xff, SHARED);   /* NaN */
-    std::unique_ptr<block> made(new block); /* not on the stack, which another block would overwrite */
-    block &b = *made;
-    b.fibers.resize(count);
-    b.passed.resize((count + 32) * SLOT);
+    if (!shared) {
+        shared = (float4 *)aligned_alloc(256, SHARED);
+        shared_used = SHARED;
+    }
+    /* NaN: what this block may use, and what the one before it did. */
+    memset((void *)shared, 0xff, std::max(shared_used, c->dynamicSmemBytes));
+    shared_used = c->dynamicSmemBytes;
     b.warps.assign((count + 31) / 32, rendezvous());
     b.all = {(int)count};
     b.home_race = race_self();
     race_release(&b.start);
     b.kernel = kernel;
-    running = &b;
     blockIdx = at;
     blockDim = c->blockDim;
     gridDim = c->gridDim;
     for (size_t i = 0; i < count; i++) {
         fiber *f = &b.fibers[i];
-        f->done = f->begun = false;
+        f->done = false;
+        f->waits_at = nullptr;
+        f->copies.clear();
+        f->groups.clear();
         f->race = race_thread();
         f->warp = (int)(i / 32);
         f->id = dim3((unsigned)i % c->blockDim.x, (unsigned)i / c->blockDim.x % c->blockDim.y,
                      (unsigned)i / (c->blockDim.x * c->blockDim.y));
         b.warps[i / 32].living++;
+        if (f->begun && !RACES) continue;
         getcontext(&f->context);
         f->context.uc_stack.ss_sp = stacks + i * STACK;
         f->context.uc_stack.ss_size = STACK;
@@ -251,7 +287,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
             go_on(&f, &b);
         }
     }
-    for (fiber &f : b.fibers) race_thread_end(f.race);
+    for (size_t i = 0; i < count; i++) race_thread_end(b.fibers[i].race);
 }
 
 struct launch_args {
@@ -264,6 +300,7 @@ static void *block_thread(void *p) {
     launch_args *a = (launch_args *)p;
     race_ignore(true);
     run_block(a->config, a->at, a->kernel);
+    delete running;
     free(stacks);
     free(shared);
     race_ignore(false);
