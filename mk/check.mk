@@ -2,10 +2,13 @@
 # check-long: those in LONG_CHECKS, which take minutes each; .ci/run adds some of them to make check (MORE=TARGETS). The other
 # mk/*.mk files append theirs: CHECKS += check-NAME. No two of them may write the same file: what several need is built before
 # them, CHECK_BUILDS += TARGET.
-CHECK_JOBS ?= $(shell nproc)
+# One more than there are CPUs: browsers, servers and ranks wait for each other half of their time.
+CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 # Of CHECKS they take the longest, so they begin first, after MORE; the short ones fill the time that is left at the end.
-FIRST      := check-cuda-builds check-emulated check-package check-oom
-check: setup-check
+FIRST      := check-emulated check-page-firefox check-package check-unit check-cuda-builds check-page-chromium check-oom check-truth check-mpi
+check: setup
+	@# Installs while it compiles. What was not built, because a compiler was installed anew, is built below.
+	@$(MAKE) --no-print-directory -k -j$$(($$(nproc) + 1)) setup-check all $(TEST_BIN) || true
 	@# By another make, which looks for compilers and MPIs again.
 	@$(MAKE) --no-print-directory run-checks TARGETS='$(MORE) $(FIRST) $(filter-out $(MORE) $(FIRST),$(CHECKS))'
 check-long: setup-check setup-debian
