@@ -22,13 +22,14 @@ const scratchFile = (name, data) => {
 const site = await serve(folder);
 const inFirefox = process.env.BROWSER === "firefox";
 // Debian's Firefox is driven by WebDriver BiDi, which the channel chooses.
+const launchFirefox = (firefoxUserPrefs) => firefox.launch({ channel: "moz-firefox", executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", firefoxUserPrefs });
 const browser = inFirefox
-  ? await firefox.launch({ channel: "moz-firefox", executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr" })
+  ? await launchFirefox({})
   : await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 
 /** A page at a view; what must never happen is collected in `wrong`. */
-async function open(view, { at = site, ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+async function open(view, { at = site, by = browser, ...options } = {}) {
+  const context = await by.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
   const wrong = [];
@@ -210,14 +211,17 @@ const tests = {
     await ask("born xqzzt was pqzzt");
     assert.match(await text(page, "#words-unknown"), /^2 words are unknown: xqzzt, pqzzt.*cannot tell two of one kind apart/);
     await page.click("#words-clear");
-    if (!inFirefox) { // whose scripts cannot make an event with a clipboard
-      await page.evaluate(() => {
-        const clipboardData = new DataTransfer();
-        clipboardData.setData("text", "born in\nparis  was\the");
-        document.querySelector("#words-text").dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
-      });
-      await page.waitForFunction(() => document.querySelectorAll("#words-chips li").length === 5);
-    }
+    await page.evaluate(() => {
+      const other = document.createElement("textarea");
+      other.value = "born in\nparis  was\the";
+      document.body.append(other);
+      other.select();
+    });
+    await page.keyboard.press("Control+c");
+    await page.focus("#words-text");
+    await page.keyboard.press("Control+v");
+    await page.waitForFunction(() => document.querySelectorAll("#words-chips li").length === 5);
+    await page.evaluate(() => document.body.lastElementChild.remove());
     await page.click("#words-sentence");
     await page.waitForFunction(() => document.querySelectorAll("#words-orders li:not(.blank)").length > 1 && !document.querySelector(".chips .unknown"));
     await page.click("#words-clear");
@@ -628,9 +632,10 @@ const tests = {
   },
 
   async "a phone and low windows: nothing is wider than the map, and words are for fingers"() {
+    // BiDi has no touch screen: a Firefox that knows of no mouse (1: coarse, without hover) is clicked instead.
+    const phone = inFirefox ? await launchFirefox({ "ui.primaryPointerCapabilities": 1, "ui.allPointerCapabilities": 1 }) : browser;
     for (const [width, height, hasTouch] of [[390, 844, true], [844, 390, true], [1200, 600, false]]) {
-      if (hasTouch && inFirefox) continue; // BiDi has no touch screen
-      const { page, context, wrong } = await open("tours", { viewport: { width, height }, hasTouch });
+      const { page, context, wrong } = await open("tours", { viewport: { width, height }, by: hasTouch ? phone : browser, ...(inFirefox ? {} : { hasTouch }) });
       const widths = await page.evaluate(() => ["#view-tours .tools", "#board-drop"].map((name) => document.querySelector(name).getBoundingClientRect().width));
       assert.ok(widths[0] <= widths[1] + 1, `at ${width}x${height} the toolbar has ${widths[0]}, the map ${widths[1]}`);
       const intro = await page.innerText("#view-tours .intro"), hint = await page.innerText("#view-tours .stage");
@@ -640,7 +645,7 @@ const tests = {
       assert.ok(await page.evaluate(() => { const link = document.querySelector("nav a:last-child").getBoundingClientRect(); return link.right <= innerWidth; }), `the last tab is cut at ${width}`);
       await page.click("#tour-clear");
       assert.match(await page.innerText("#board-empty"), hasTouch ? /^Tap here to set cities$/ : /^Click here to set cities/);
-      const press = (x, y) => (hasTouch ? page.tap("#board", { position: { x, y } }) : page.click("#board", { position: { x, y } }));
+      const press = (x, y) => (hasTouch && !inFirefox ? page.tap("#board", { position: { x, y } }) : page.click("#board", { position: { x, y } }));
       await press(100, 100);
       await page.waitForTimeout(500);
       await press(200, 150);
@@ -665,6 +670,7 @@ const tests = {
       assert.deepEqual(wrong, []);
       await context.close();
     }
+    if (inFirefox) await phone.close();
   },
 
   async "any folder of any server, and then offline: every view works"() {
