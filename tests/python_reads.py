@@ -1,5 +1,5 @@
 """Reads files that ordernet wrote: safetensors by its specification and with its Python package, .npz with zipfile and
-with NumPy. Skips what is not installed.
+with NumPy; what a .npz shares with the .safetensors before it must be the same bytes. Skips what is not installed.
 usage: python3 tests/python_reads.py FILE..."""
 import ast
 import json
@@ -24,7 +24,7 @@ def read_safetensors(path):
     header = json.loads(data[8 : 8 + length].decode("utf-8"), object_pairs_hook=no_duplicates)
     metadata = header.pop("__metadata__")
     assert all(isinstance(value, str) for value in metadata.values()), "metadata"
-    at = 0
+    at, tensors = 0, {}
     for name, tensor in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
         begin, end = tensor["data_offsets"]
         count = 1
@@ -32,7 +32,7 @@ def read_safetensors(path):
             count *= size
         assert begin == at and end - begin == count * SIZES[tensor["dtype"]], name
         assert begin % SIZES[tensor["dtype"]] == 0, name + " is not aligned"
-        at = end
+        at, tensors[name] = end, data[8 + length + begin : 8 + length + end]
     assert 8 + length + at == len(data), "size"
     try:
         from safetensors import safe_open
@@ -43,9 +43,11 @@ def read_safetensors(path):
             assert set(file.keys()) == set(header) and file.metadata() == metadata
             for name in header:
                 assert list(file.get_tensor(name).shape) == header[name]["shape"]
+                assert file.get_tensor(name).tobytes() == tensors[name], name
+    return tensors
 
 
-def read_npz(path):
+def read_npz(path, before):
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         for name in archive.namelist():
@@ -64,10 +66,16 @@ def read_npz(path):
     else:
         arrays = numpy.load(path)
         assert arrays["items"].ndim == 3 and arrays["items"].dtype == numpy.float32
+        shared = sorted(set(arrays) & set(before))
+        assert shared == ["items", "order"] and all(arrays[name].tobytes() == before[name] for name in shared), shared
 
 
+last = {}
 for file_path in sys.argv[1:]:
-    (read_npz if file_path.endswith(".npz") else read_safetensors)(file_path)
+    if file_path.endswith(".npz"):
+        read_npz(file_path, last)
+    else:
+        last = read_safetensors(file_path)
 for package in sorted(missing):
     print(f"skipped: no Python package {package} here, files were read without it")
 print(f"{len(sys.argv) - 1} passed, 0 failed, {len(missing)} skipped")
