@@ -39,7 +39,8 @@ can_link() {
 #include <zlib.h>
 int main(void) { return 0; }
 END
-    "$cc" -I/usr/include/libxml2 "$folder/setup.c" -ljansson -lxml2 -lz -llzma -lutf8proc -lcairo -ljpeg -lmicrohttpd -lcmocka -lm -o "$folder/setup" \
+    # shellcheck disable=SC2086 # it may have several words: ccache gcc
+    $cc -I/usr/include/libxml2 "$folder/setup.c" -ljansson -lxml2 -lz -llzma -lutf8proc -lcairo -ljpeg -lmicrohttpd -lcmocka -lm -o "$folder/setup" \
         >"$folder/setup.log" 2>&1
 }
 build() {
@@ -48,7 +49,7 @@ build() {
         libmicrohttpd-dev libxml2-dev libcmocka-dev; do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
     done
-    need "$cc" gcc
+    need "${cc%% *}" gcc
 }
 page() {
     need clang clang
