@@ -36,9 +36,9 @@ static bool same(const picture *a, const picture *b) {
 static void no_tours(void **state) {
     tour_panel panel = {.n = 1, .xy = (double[]){0, 0}, .tour = (int32_t[]){0}};
     remove(svg);
-    assert_int_equal(tours_write(&(tour_page){.columns = 1}, svg, &err), ONET_USAGE);
+    assert_int_equal(tours_write(&(tour_sheet){.columns = 1}, svg, &err), ONET_USAGE);
     assert_string_equal(err.text, "there are no tours to draw");
-    assert_int_equal(tours_write(&(tour_page){.count = 1, .panels = &panel}, svg, &err), ONET_USAGE);
+    assert_int_equal(tours_write(&(tour_sheet){.count = 1, .panels = &panel}, svg, &err), ONET_USAGE);
     assert_int_equal(access(svg, F_OK), -1);
 }
 
@@ -76,7 +76,7 @@ static void names_are_placed_alike(void **state) {
         int32_t tour[N];
         for (int i = 0; i < N; i++) tour[i] = (i + k) % N;
         tour_panel panel = {.n = N, .xy = xy, .tour = tour, .names = names};
-        assert_int_equal(tours_write(&(tour_page){.columns = 1, .count = 1, .panels = &panel}, png, &err),
+        assert_int_equal(tours_write(&(tour_sheet){.columns = 1, .count = 1, .panels = &panel}, png, &err),
                          ONET_OK);
         take(k ? &turned : &first, png);
         if (k) assert_true(same(&first, &turned));

@@ -215,7 +215,7 @@ static void pictures(void **state) {
     tour_panel panels[] = {{.n = 4, .xy = xy, .tour = tour, .title = "a"},
                            {.n = 4, .xy = xy, .tour = other, .against = tour, .title = "b"},
                            {.n = 1, .xy = xy, .tour = tour}};
-    tour_page page = {.title = "t", .columns = 2, .count = 3, .panels = panels};
+    tour_sheet page = {.title = "t", .columns = 2, .count = 3, .panels = panels};
     chart_series series[] = {{.name = "s", .count = 3, .x = x, .y = y, .low = y, .high = y}};
     chart figure = {
         .title = "t", .x = {.title = "x", .log = true}, .y = {.title = "y"}, .count = 1, .series = series};
