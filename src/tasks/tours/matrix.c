@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +33,10 @@ typedef struct table {
     char **names; /* [n] */
 } table;
 
-__attribute__((format(printf, 3, 4))) static onet_status bad(const table *m, onet_error *err,
-                                                             const char *format, ...) {
-    char text[512];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    return fail(err, ONET_BAD, "%s:%ld: %s", input_name(m->in), m->number, text);
-}
+/* Refuses what stands in the current line. */
+#define bad(m, err, ...)                                                                                     \
+    (fail(err, ONET_BAD, __VA_ARGS__), error_prefix(err, "%s:%ld", input_name((m)->in), (m)->number),        \
+     ONET_BAD)
 
 /* ---- Rows and cells ---------------------------------------------------------------------------------- */
 

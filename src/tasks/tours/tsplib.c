@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,15 +47,10 @@ typedef struct source {
     long uneven_line;
 } source;
 
-__attribute__((format(printf, 3, 4))) static onet_status bad(const source *s, onet_error *err,
-                                                             const char *format, ...) {
-    char text[512];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    return fail(err, ONET_BAD, "%s:%ld: %s", input_name(s->in), s->number, text);
-}
+/* Refuses what stands in the current line. */
+#define bad(s, err, ...)                                                                                     \
+    (fail(err, ONET_BAD, __VA_ARGS__), error_prefix(err, "%s:%ld", input_name((s)->in), (s)->number),        \
+     ONET_BAD)
 
 static onet_status next_line(source *s, onet_error *err) {
     size_t length;
