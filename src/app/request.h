@@ -33,8 +33,8 @@ onet_status envelope_members(envelope *e, char *body, size_t length, onet_error 
 /* The value of a key; NULL: there is none. */
 const span *envelope_find(const envelope *e, const char *key);
 
-/* The elements of the array in `list` into elements [most]; ONET_BAD if it is not an array, or empty, ONET_FAILED
- * if it has more. what: the key, for the sentence. */
+/* The elements of the array in `list` into elements [most]; ONET_BAD if it is not an array, or empty,
+ * ONET_FAILED if it has more. what: the key, for the sentence. */
 onet_status envelope_elements(const span *list, span *elements, size_t most, size_t *count, const char *what,
                               onet_error *err);
 
