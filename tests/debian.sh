@@ -9,6 +9,7 @@ set -e
 ordernet unscramble London was born in he . | grep 'He was born in London.'
 ordernet pages order --out /tmp/ordered /tmp/pages
 ls /tmp/ordered/*.xml
+ls /usr/share/doc/python3-ordernet/python.md* /usr/share/doc/libordernet-dev/api.md* /usr/share/doc/libordernet-dev/examples/order.c
 ordernet tsp solve --geo --method ordernet --draw /tmp/tour.svg /tmp/capitals.csv >/dev/null
 test -s /tmp/tour.svg && man -w ordernet 2>/dev/null || test -s /usr/share/man/man1/ordernet.1.gz
 cat >/tmp/try.py <<'PY'
