@@ -11,7 +11,7 @@ check: setup
 	@$(MAKE) --no-print-directory -k -j$$(($$(nproc) + 1)) setup-check all $(TEST_BIN) || true
 	@# By another make, which looks for compilers and MPIs again.
 	@$(MAKE) --no-print-directory run-checks TARGETS='$(MORE) $(FIRST) $(filter-out $(MORE) $(FIRST),$(CHECKS))'
-check-long: setup-check setup-debian
+check-long: setup-check setup-debian setup-container
 	@$(MAKE) --no-print-directory run-checks TARGETS='$(LONG_CHECKS)'
 run-checks:
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(TEST_BIN)
@@ -33,12 +33,12 @@ check-counting:
 SETUP      = @CC='$(CC)' PYTHON='$(PYTHON)' sh mk/setup.sh $(B)
 setup:
 	$(SETUP) build
-setup-page setup-mpi setup-python setup-debian: setup-%:
+setup-page setup-mpi setup-python setup-debian setup-container: setup-%:
 	$(SETUP) $*
 setup-check:
 	$(SETUP) build page mpi tests python || [ $$? = 2 ]
 
-.PHONY: setup setup-page setup-mpi setup-python setup-debian setup-check
+.PHONY: setup setup-page setup-mpi setup-python setup-debian setup-container setup-check
 
 # Trains a model in seconds and shows what the shipped ones do.
 demo: setup

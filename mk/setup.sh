@@ -6,6 +6,7 @@
 #   python  the Python package and its tests: status 2 unless it can be built and tested
 #   tests   what other tests need
 #   debian  Debian packages and archives for another CPU
+#   container  the image of the server, and its test
 # The tests of what cannot be installed are skipped with a reason.
 folder=$1
 cc=${CC:-cc}
@@ -96,6 +97,10 @@ debian() {
     need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     need qemu-aarch64 qemu-user
     need xz xz-utils
+}
+container() {
+    need podman podman runc
+    need buildah buildah
 }
 for part; do "$part"; done
 

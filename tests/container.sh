@@ -24,7 +24,7 @@ check "not root" test "$(inside id -u)" = 65534
 check "the packages are not in it" inside test ! -e /packages/ordernet-models*
 entry=$(buildah $store inspect --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}' "$container")
 check "the server is its entry point" test "$entry" = "ordernet serve --host 0.0.0.0 --port 8080 "
-inside $entry --port 8129 >"$folder/serve.log" 2>&1 &
+inside ${entry% 8080 } 8129 >"$folder/serve.log" 2>&1 &
 server=$!
 ask() { # WHAT PORT
     for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -43,7 +43,7 @@ limits="--ulimit nofile=1024:1024 --ulimit nproc=1024:1024"
 why="no podman here (Debian: podman, runc)" by=
 for runtime in crun runc; do
     path=$(command -v $runtime) && command -v podman >/dev/null || continue
-    if why=$(podman $store --runtime "$path" run --rm --read-only $limits --network host localhost/base true 2>&1); then
+    if why=$(podman $store --runtime "$path" run --rm --read-only $limits -p 8130:8080 localhost/base true 2>&1); then
         by="podman $store --runtime $path"
         break
     fi
@@ -51,8 +51,7 @@ done
 if [ -z "$by" ]; then
     skip "no container was started: $(echo "$why" | tail -1)"
 else
-    run="$by run --read-only --read-only-tmpfs=false $limits --network host"
-    $run -d --name server localhost/ordernet --port 8130 >"$folder/serve.log" 2>&1
+    $by run -d --name server --read-only --read-only-tmpfs=false $limits -p 8130:8080 localhost/ordernet >"$folder/serve.log" 2>&1
     ask "by podman, read-only" 8130
     check "nothing can be written" sh -c "! $by exec server touch /tmp/x"
     $by rm -f -t 5 server >/dev/null
