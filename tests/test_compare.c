@@ -187,6 +187,21 @@ static void noise_stays_guessing(void **state) {
     assert_in_range(wrong, 0, 6);
 }
 
+/* The variance of tau is that of a sample: eight sets, 1.2 deviations above guessing, are enough. */
+static void tau_of_eight_sets(void **state) {
+    onet_sets *test = made_sets(BY_NOTHING, 8, 5, 2);
+    onet_set_measure *each = answers(test, 0);
+    onet_comparison c;
+    for (size_t s = 0; s < 8; s++) each[s].tau = 0.36 + (s % 2 ? 0.3 : -0.3);
+    assert_int_equal(onet_compare(&c, NULL, test, each, NULL, NULL), ONET_OK);
+    assert_true(!c.model_failed);
+    for (size_t s = 0; s < 8; s++) each[s].tau -= 0.02;
+    assert_int_equal(onet_compare(&c, NULL, test, each, NULL, NULL), ONET_OK);
+    assert_true(c.model_failed);
+    free(each);
+    onet_sets_free(test);
+}
+
 static void one_column_is_enough(void **state) {
     for (int train = 0; train < 2; train++) {
         onet_comparison c = compared(BY_COLUMN, 199, train);
@@ -270,6 +285,7 @@ int main(void) {
         cmocka_unit_test(scores_as_orders),
         cmocka_unit_test(noise_is_guessing),
         cmocka_unit_test(noise_stays_guessing),
+        cmocka_unit_test(tau_of_eight_sets),
         cmocka_unit_test(one_column_is_enough),
         cmocka_unit_test(the_ranker_is_enough),
         cmocka_unit_test(the_model_is_needed),
