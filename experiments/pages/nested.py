@@ -2,27 +2,32 @@
 """Estimates the accuracy on a collection that no choice has seen (nested cross-validation): trains networks
 without one and without two of the collections.
 
-usage: nested.py FOLDER [--quick] [SEED ...]     FOLDER as split.py wrote it; trains what is not there yet, a minute each
-                                                 on one core: 36 networks, and 8 for each further seed
+usage: nested.py FOLDER [--pairs NAME,...] [SEED ...]     FOLDER as split.py wrote it; trains what is not there yet, a
+                                                          minute each on one core
 
 For each collection, the preference of the usual way (src/tasks/layout/order/choose.c) and the size up to which it alone
 counts are chosen on the seven others, by networks that have seen neither the one nor the other, and measured on it.
-Then the reliability of the confidence, fitted and measured the same way. Seeds after the first measure the same choice;
-"as shipped" is the first seed with the program's constants, which were not chosen so.
---quick chooses by networks that have not seen the collection they judge, but the one that is measured: 8 networks a seed."""
+Then the reliability of the confidence in the orders that the program takes, fitted and measured the same way. That takes
+36 networks, and 8 for each further seed, which measures the same choice. With --pairs only the collections that it names
+have such networks; the choice for the others is made by networks that have not seen the collection that they judge, but
+the one that is measured. "As shipped" is the first seed with the program's constants, which were not chosen so."""
+import argparse
+import functools
 import itertools
 import json
 import os
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-quick = "--quick" in sys.argv
-folder, *seeds = [a for a in sys.argv[1:] if a != "--quick"]
-seeds = [int(s) for s in seeds] or [1, 2, 3]
+parser = argparse.ArgumentParser()
+parser.add_argument("folder")
+parser.add_argument("--pairs")
+parser.add_argument("seeds", nargs="*", type=int)
+given = parser.parse_intermixed_args()
+folder, seeds = given.folder, given.seeds or [1, 2, 3]
 program = os.environ.get("ORDERNET", "./ordernet")
 out = os.path.join(folder, "nested")
 os.makedirs(out, exist_ok=True)
@@ -37,6 +42,7 @@ for name, kind in itertools.product(("train", "valid"), ("separators", "plain"))
         if kind == "separators" or source in NEWS:
             pages.setdefault((source, kind), []).append(line)
 names = sorted({source for source, _ in pages})
+paired = names if given.pairs is None else given.pairs.split(",")
 
 
 def judge(left, seed):
@@ -91,19 +97,32 @@ def mean(answers):
     return 100 * np.mean([a[0] for a in answers]), 100 * np.mean([a[1] for a in answers])
 
 
-pairs = [] if quick else [tuple(sorted(p)) for p in itertools.combinations(names, 2)]
+pairs = [p for p in itertools.combinations(names, 2) if set(p) & set(paired)]
 with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as workers:
     tasks = [((n,), s) for s in seeds for n in names] + [(p, seeds[0]) for p in pairs]
     list(workers.map(lambda task: judge(*task), tasks))
 
-judged = {(c, s, kind): read((s,) if quick else tuple(sorted({c, s})), seeds[0], s, kind) for c in names for s, kind in pages}
-worth = {(choice, c, s): np.mean([sum(mean(choose(judged[c, s, kind], choice))) for kind in ("separators", "plain") if (s, kind) in pages])
-         for choice in CHOICES for c in names for s in names}
+
+def left_out(c, s):
+    """What the network has not seen that judges the pages of s for the choice for c."""
+    return tuple(sorted({c, s})) if c in paired else (s,)
+
+
+@functools.lru_cache(maxsize=None)
+def judged(left, s, kind):
+    return read(left, seeds[0], s, kind)
+
+
+@functools.lru_cache(maxsize=None)
+def worth(choice, left, s):
+    return np.mean([sum(mean(choose(judged(left, s, kind), choice))) for kind in ("separators", "plain") if (s, kind) in pages])
+
+
 print("| collection | | pages | preference, up to | " + " | ".join(f"seed {s}" for s in seeds) +
       " | as shipped |\n| --- | --- | --- | --- | --- |" + " --- |" * len(seeds))
 pooled = {}
 for c, kind in sorted(pages):
-    best = max(CHOICES, key=lambda choice: np.mean([worth[choice, c, s] for s in names if s != c]))
+    best = max(CHOICES, key=lambda choice: np.mean([worth(choice, left_out(c, s), s) for s in names if s != c]))
     cells = []
     for seed in (*seeds, "shipped"):
         answers = choose(read((c,), seeds[0], c, kind), SHIPPED) if seed == "shipped" else choose(read((c,), seed, c, kind), best)
@@ -113,7 +132,7 @@ for c, kind in sorted(pages):
 for (news, kind), by_seed in sorted(pooled.items()):
     print(f"| {'newspapers' if news else 'prints'}, pooled | {kind} | {len(by_seed[seeds[0]])} | | " +
           " | ".join("%.1f / %.1f" % mean(answers) for answers in by_seed.values()) + " |")
-final = max(CHOICES, key=lambda choice: np.mean([worth[choice, c, c] for c in names]))
+final = max(CHOICES, key=lambda choice: np.mean([worth(choice, (c,), c) for c in names]))
 print("chosen on all:", final)
 
 
@@ -122,14 +141,16 @@ def calibrate(answers):
     return LogisticRegression().fit([a[2] for a in some], [a[1] for a in some]), np.mean([a[1] for a in answers if not a[2]])
 
 
-said, true = [], []
+said, true, by_name = [], [], []
 for c in names:
-    fit, same = calibrate([a for s, kind in pages if s != c for a in choose(judged[c, s, kind], final)])
+    before = len(said)
+    fit, same = calibrate([a for s, kind in pages if s != c for a in choose(judged(left_out(c, s), s, kind), SHIPPED)])
     for s, kind in pages:
         if s == c:
-            answers = choose(judged[c, c, kind], final)
+            answers = choose(judged((c,), c, kind), SHIPPED)
             said += [fit.predict_proba([a[2]])[0, 1] if a[2] else same for a in answers]
             true += [a[1] for a in answers]
+    by_name.append(f"{c} {100 * np.mean(said[before:]):.0f}% ({100 * np.mean(true[before:]):.0f}% exact)")
 said, true, error = np.array(said), np.array(true), 0
 print("| confidence | pages | mean | exact |\n| --- | --- | --- | --- |")
 for low, high in zip((0, 0.2, 0.4, 0.6, 0.8, 0.9), (0.2, 0.4, 0.6, 0.8, 0.9, 1.01)):
@@ -137,5 +158,6 @@ for low, high in zip((0, 0.2, 0.4, 0.6, 0.8, 0.9), (0.2, 0.4, 0.6, 0.8, 0.9, 1.0
     if these.any():
         error += these.mean() * abs(said[these].mean() - true[these].mean())
         print(f"| {low:g} to {min(high, 1):g} | {these.sum()} | {100 * said[these].mean():.1f} | {100 * true[these].mean():.1f} |")
-fit, same = calibrate([a for c, kind in pages for a in choose(judged[c, c, kind], final)])
+fit, same = calibrate([a for c, kind in pages for a in choose(judged((c,), c, kind), SHIPPED)])
 print(f"expected calibration error {error:.3f}; constants {fit.intercept_} {fit.coef_} {same:.3f}")
+print("says of " + ", ".join(by_name))
