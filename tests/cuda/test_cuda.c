@@ -104,11 +104,22 @@ static const onet_settings large_words = {50, 8, 512, 64, ONET_POOL_MEAN, 8, 64,
 static const onet_settings single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16, 0, 0, {0}};
 /* Narrow except for its inputs: */
 static const onet_settings relative = {3, 2, 40, 13, ONET_POOL_MAX, 2, 15, 1, 0, {0}};
+/* Relations between items: one or two of them, the most, beside relative features, without features, without
+ * an encoder, without a decoder. */
+static const onet_settings related = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 0, 1, {0}};
+static const onet_settings related_mean = {2, 2, 36, 18, ONET_POOL_MEAN, 2, 33, 0, 2, {0}};
+static const onet_settings related_most = {3, 1, 16, 8, ONET_POOL_MAX, 2, 7, 1, 16, {0}};
+static const onet_settings related_alone = {0, 2, 20, 5, ONET_POOL_MAX, 2, 7, 0, 2, {0}};
+static const onet_settings related_flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, 2, {0}};
+static const onet_settings related_bare = {4, 2, 32, 16, ONET_POOL_MEAN, 0, 16, 0, 1, {0}};
+static const onet_settings related_small = {1, 1, 16, 5, ONET_POOL_MAX, 0, 16, 0, 1, {0}};
+static const onet_settings related_tsp = {1, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 1, {0}};
 
 typedef struct sample {
     shape sh;
     onet_sets sets;
     onet_words words;
+    onet_pairs pairs;
     float *theta;
     float *relative; /* [items, width], where they are given */
     int32_t *target; /* [items], where the orders stray */
@@ -141,6 +152,21 @@ static void add_context(sample *k, uint64_t seed) {
         for (int i = 0; i < n; i++)
             if (k->sets.context[from + i]) order[placed++] = i;
     }
+}
+
+/* R relations of all sets; where all have n items, those of the golden cases. */
+static void add_pairs(onet_sets *sets, onet_pairs *p, size_t R, int n, uint64_t seed) {
+    size_t at = 0;
+    p->width = (int)R;
+    p->row = need(calloc(sets->start[sets->count], sizeof *p->row));
+    for (size_t s = 0; s < sets->count; s++)
+        for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++, at += sets_size(sets, s)) p->row[i] = at;
+    p->value = need(calloc(at * R, sizeof *p->value));
+    if (n) generated_pairs(seed, 0, (int)sets->count, n, (int)R, p->value);
+    for (size_t s = 0; s < sets->count && !n; s++)
+        generated_pairs(seed, (int)s, 1, (int)sets_size(sets, s), (int)R,
+                        p->value + p->row[sets->start[s]] * R);
+    sets->pairs = p;
 }
 
 /* At each step any of the items that are left is right. */
@@ -179,6 +205,7 @@ static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed
                         k->sets.order + k->sets.start[b]);
     if (tc->n) generated_batch(seed, 0, count, tc->n, s->width, k->sets.items, k->sets.order);
     if (tc->context) add_context(k, seed);
+    if (s->relations) add_pairs(&k->sets, &k->pairs, (size_t)s->relations, tc->n, seed);
     if (tc->given) {
         k->relative = need(calloc(items * s->width, sizeof(float)));
         for (size_t i = 0; i < items * s->width; i++)
@@ -207,6 +234,8 @@ static void sample_free(sample *k) {
     free(k->sets.context);
     free(k->sets.word);
     free(k->words.vectors);
+    free(k->pairs.row);
+    free(k->pairs.value);
     free(k->theta);
     free(k->relative);
     free(k->target);
@@ -269,8 +298,8 @@ static net *open_shared(const sample *k, int which, int train_vectors, member *m
                       : cpu_open(&t, &k->sh, which == PLAIN ? "plain" : "auto", threads, &err),
          &err);
     if (m) join_team(t, m);
-    float mean[64], scale[64];
-    for (int c = 0; c < k->sh.s.width; c++) {
+    float mean[80], scale[80];
+    for (int c = 0; c < k->sh.s.width + k->sh.s.relations; c++) {
         mean[c] = 0.05f * (float)(c % 5);
         scale[c] = 1.0f + 0.1f * (float)(c % 3);
     }
@@ -716,7 +745,7 @@ static void rounded_backward(const test_case *tc, uint64_t seed) {
     /* at: in the gradient of the last decoder block, of the weights of its first channel that multiply v and
      * pools of the block before. */
     size_t rows = k.room.items, dqs = rows * 6 * (size_t)N * (size_t)tc->s.decoder_out,
-           dacs = rows * 2 * (size_t)tc->s.hidden, at = k.sh.dec[N - 1].weight + 6 * (size_t)k.sh.D,
+           dacs = rows * 2 * (size_t)tc->s.hidden, at = k.sh.dec[N - 1].weight + 3 * (size_t)k.sh.base,
            weights_of_one = 6 * (size_t)tc->s.decoder_out;
     float *dq[STAGES], *dac[STAGES], *grad[STAGES];
     net *g = open_net(&k, GPU, 0);
@@ -1032,15 +1061,21 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
     sample_free(&k);
 }
 
+/* A net that sees neither features nor pairs in an encoder has no rows to multiply. */
+static void refused(const onet_settings *s) {
+    onet_error err = {.text = ""};
+    shape sh;
+    net *t = NULL;
+    must(shape_make(&sh, s, &err), &err);
+    onet_status status = open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err);
+    report("no features and no encoder", "the refusal", -1, status == ONET_USAGE && !t ? 0 : INFINITY, 0);
+}
+
 /* ---- golden cases ---- */
 
 static void golden_case(const char *name) {
     golden file;
     golden_load(&file, name);
-    if (file.settings.relations) { /* on the CPU alone */
-        golden_free(&file);
-        return;
-    }
     golden_noise noise = golden_expected(&file);
     sample k;
     sample_make(&k, &(test_case){.s = file.settings, .n = file.n}, file.B, file.seed, 0);
@@ -1082,6 +1117,13 @@ static void golden_case(const char *name) {
     golden_free(&file);
 }
 
+static void golden_cases(const char *named) {
+    char **names = golden_names();
+    for (char **name = names; *name; name++)
+        if (strstr(*name, named)) golden_case(*name);
+    golden_names_free(names);
+}
+
 /* ---- speed ---- */
 
 static double now(void) {
@@ -1116,6 +1158,8 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
         }
         at += (size_t)each * n;
     }
+    onet_pairs own = {0};
+    if (s->relations) add_pairs(&sets, &own, (size_t)s->relations, 0, 1);
     float *theta = need(calloc(sh.total, sizeof *theta));
     generated_theta(&sh, 1, theta);
     net *t;
@@ -1161,6 +1205,8 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
            rate[4]);
     t->ops->close(t);
     free(theta);
+    free(own.row);
+    free(own.value);
     free(index);
     free(drawn);
     free(sets.start);
@@ -1191,6 +1237,9 @@ static void benches(void) {
     bench("TSP, sizes 2-64, mixed", &tsp, 128, 2, 64, 300, 1, 0, NULL);
     bench("TSP, sizes 2-64, one size per batch", &tsp, 512, 2, 64, 100, 0, 0, NULL);
     bench("TSP, sizes 2-64, mixed", &tsp, 512, 2, 64, 100, 1, 0, NULL);
+    bench("TSP, sizes 5-20, mixed", &tsp, 128, 5, 20, 300, 1, 0, NULL);
+    bench("TSP with a relation, sizes 5-20, mixed", &related_tsp, 128, 5, 20, 300, 1, 0, NULL);
+    bench("TSP with a relation, sizes 2-64, mixed", &related_tsp, 128, 2, 64, 300, 1, 0, NULL);
     bench("words, sizes 2-20, one size per batch", &words, 128, 2, 20, 100, 0, 0, NULL);
     bench("words, sizes 2-20, mixed", &words, 128, 2, 20, 100, 1, 0, NULL);
     bench("large word net, sizes 2-20, one size per batch", &large_words, 512, 2, 20, 60, 0, 0, NULL);
@@ -1262,6 +1311,22 @@ int main(int argc, char **argv) {
         CONTEXT("relative, context", relative, 5, some_sizes),
         GIVEN("relative, given", relative, 5, some_sizes),
         {.name = "odd, strays", .s = odd, .B = 7, .sizes = some_sizes, .context = 1, .strays = 1}};
+    static const int beyond_64[] = {3, 70, 0};
+    const test_case with_relations[] = {
+        MIXED("relations", related, 6, few_sizes),
+        CASE("relations", related, 3, 5),
+        CASE("relations", related, 1, 1),
+        MIXED("relations, n > 64", related_small, 2, beyond_64),
+        CONTEXT("relations, mean", related_mean, 5, some_sizes),
+        MIXED("most relations", related_most, 4, few_sizes),
+        CONTEXT("relations alone", related_alone, 4, some_sizes),
+        MIXED("relations, no encoder", related_flat, 4, few_sizes),
+        MIXED("relations, no decoder", related_bare, 4, few_sizes),
+        {.name = "relations, strays", .s = related, .B = 5, .sizes = some_sizes, .context = 1, .strays = 1}};
+    const test_case relations_more[] = {MIXED("relations, TSP", related_tsp, 128, wide_sizes),
+                                        CASE("relations, TSP", related_tsp, 128, 20),
+                                        MIXED("relations", related, 6, large_sizes),
+                                        CONTEXT("relations, mean", related_mean, 100, wide_sizes)};
     const test_case mixed_more[] = {MIXED("odd", odd, 128, wide_sizes),
                                     MIXED("odd mean", odd_mean, 100, some_sizes),
                                     MIXED("odd", odd, 6, large_sizes),
@@ -1346,6 +1411,8 @@ int main(int argc, char **argv) {
         watched(&small[1], 0, 1, 0);
         watched(&mixed[0], 7, 0, 0);
         watched(&mixed[1], 0, 1, 1);
+        watched(&with_relations[0], 0, 0, 0);
+        watched(&with_relations[4], 0, 1, 0);
         for (int tf32 = 0; tf32 < 2; tf32++) { /* channels in two parts */
             watched(&rounded_few[3], 0, tf32, 0);
             watched(&rounded_few[4], 0, tf32, 0);
@@ -1358,6 +1425,10 @@ int main(int argc, char **argv) {
     int small_only = few && !slow;
     for (size_t i = 0; i < (small_only ? 2 : sizeof mixed / sizeof *mixed) && !ranks; i++)
         operations(&mixed[i], 700 + i, 0);
+    for (size_t i = 0; i < (small_only ? 1 : sizeof with_relations / sizeof *with_relations) && !ranks; i++)
+        operations(&with_relations[i], 800 + i, 0);
+    for (size_t i = 0; i < sizeof relations_more / sizeof *relations_more && !few && !ranks; i++)
+        operations(&relations_more[i], 820 + i, 0);
     for (size_t i = 0; i < sizeof mixed_more / sizeof *mixed_more && !few && !ranks; i++)
         operations(&mixed_more[i], 720 + i, 0);
     for (size_t i = 0; i < sizeof rounded_few / sizeof *rounded_few && (slow || !few) && !ranks; i++) {
@@ -1367,9 +1438,15 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof rounded_more / sizeof *rounded_more && !few && !ranks; i++)
         operations(&rounded_more[i], 770 + i, 1);
+    if ((slow || !few) && !ranks) {
+        operations(&with_relations[4], 830, 1);
+        rounded_forward(&with_relations[4], 831);
+        rounded_backward(&with_relations[4], 832);
+    }
     if (!small_only && !ranks) {
         shuffled(&(test_case)MIXED("odd", odd, 4, few_sizes), 740);
         shuffled(&(test_case)MIXED("odd mean", odd_mean, 5, some_sizes), 741);
+        shuffled(&with_relations[4], 742);
     }
     for (int size = 2; size <= RANKS && !few; size++) {
         together(&(test_case)CASE("odd", odd, 20, 5), 401, 0, size, 0);
@@ -1381,6 +1458,7 @@ int main(int argc, char **argv) {
         together(&(test_case)CASE("words", words, 20, 5), 407, 40, size, 0);
         together(&(test_case)MIXED("odd", odd, 20, few_sizes), 408, 0, size, 1);
         together(&(test_case)MIXED("words", words, 20, some_sizes), 409, 40, size, 0);
+        together(&(test_case)CONTEXT("relations", related, 20, some_sizes), 410, 0, size, 0);
     }
     if (slow || (!few && !ranks)) { /* too slow for compute-sanitizer */
         pieces(&small[0], 350);
@@ -1398,6 +1476,8 @@ int main(int argc, char **argv) {
             &(test_case){
                 .name = "odd mean, context", .s = odd_mean, .B = 4, .sizes = few_sizes, .context = 1},
             306, 7, 2, 0);
+        trajectory(&(test_case)CONTEXT("relations", related, 4, few_sizes), 307, 0);
+        together(&(test_case)CONTEXT("relations", related, 4, few_sizes), 308, 0, 2, 0);
         limits("TSP", &tsp, 1);
         limits("words", &words, 1);
     } else if (strcmp(mode, "ranks") != 0) {
@@ -1409,12 +1489,13 @@ int main(int argc, char **argv) {
         trajectory(&(test_case)CASE("words", words, 20, 5), 304, 40);
         trajectory(&(test_case)MIXED("odd", odd, 20, some_sizes), 305, 0);
         trajectory(&(test_case)CONTEXT("words, context", words, 20, few_sizes), 308, 40); /* 306 parts */
+        trajectory(&(test_case)CONTEXT("relations", related, 20, some_sizes), 309, 0);
         limits("TSP", &tsp, 0);
         limits("words", &words, 0);
-        char **names = golden_names();
-        for (char **name = names; *name; name++) golden_case(*name);
-        golden_names_free(names);
+        golden_cases("");
     }
+    if (slow) golden_cases("pairs-n");
+    if (!ranks) refused(&(onet_settings){0, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, 1, {0}});
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

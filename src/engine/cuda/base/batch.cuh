@@ -75,6 +75,7 @@ struct back_tile { /* of pair_backward */
 struct conv_span {           /* a tile of conv: some steps of one set, or all steps of some sets */
     int m, n, s0, steps, t0; /* t0: place of s0 in its set */
     int row0, cell0;         /* of the (first) set; of step s0 */
+    int pair0;               /* of the (first) set */
     int ic, pieces;          /* items at a time; pieces of the tile's cells */
     divider by_m;
 };

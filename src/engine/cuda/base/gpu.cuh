@@ -17,7 +17,7 @@
  * row R is the start vector. T steps: those of all sets, set after set. Pairs (i, j) of the encoder, n*n per
  * set, and cells (t, i) of the decoder, m*m per set, follow each other likewise. Where all sets have n items
  * and place all of them, item i of set b is row b*n + i, and its step t is number b*n + t. Widths H, O, C are
- * padded to 16, and the padding is zero.
+ * padded to 16, and the padding is zero. E: relations from an item to another one.
  *
  * The backward pass of a norm is linear in sums that are known only when the whole batch has been seen. So
  * each pass over cells leaves sums, from which the next kernel makes the gradient:
@@ -146,7 +146,7 @@ struct given_arrays {
 /* Parameters, their gradient and Adam's moments; and the weights in the forms that kernels read. */
 struct weight_arrays {
     float *theta, *grad, *m, *v, *average;
-    float *mean, *scale;    /* [width] */
+    float *mean, *scale;    /* [width + E] */
     norms dec;              /* [N, C] */
     float *dec_k0, *dec_k1; /* [N, C] */
     float *rows;            /* [Q, columns]: the decoder's weights that see x' and y' */
@@ -177,6 +177,19 @@ struct step_arrays {
     double *part;      /* sums of tiles */
     float *part_f;     /* [tiles, H + O] */
     double *loss_part; /* [B] */
+};
+
+/* Of nets with relations. */
+struct relation_arrays {
+    float *value;              /* [n*n per set, E]: as the sets have them, set after set, */
+    uint64_t *row;             /* [items]: and where those of an item begin */
+    float *e;                  /* [pairs, 2E]: of the batch, e_ij and e_ji, standardised */
+    float *w[MAX_BLOCKS];      /* [2E, H]: the weights of an encoder block that see them */
+    float *w_part[MAX_BLOCKS]; /* [w_splits, 2E, H]: of their gradient */
+    int w_splits[MAX_BLOCKS];
+    float *last;      /* [N, 3, E, C]: the decoder's weights that see those from the item placed last */
+    float *last_part; /* [last_splits, last_width]: of their gradient, and of the head's */
+    int last_splits;
 };
 
 /* What the host sends for a step. */
@@ -246,6 +259,7 @@ struct gpu {
     weight_arrays weights;
     encoder_block enc[MAX_BLOCKS];
     step_arrays step;
+    relation_arrays related;
     step_sending send;
     step_results result;
     struct { /* what is as long as the gradient or the batch; only where ranks share a batch */
@@ -271,6 +285,12 @@ static inline feature_columns columns_of(const shape *sh, int block) { /* block 
     c.width = up(in + c.gap, 4) * 4;
     return c;
 }
+/* Numbers in a part of the gradients of weights that see relations from the item placed last: [N, 3, E, C] of
+ * the decoder, then [E padded to 4] of the head. */
+static inline int last_width(const gpu *s) {
+    int E = s->base.sh->s.relations;
+    return 3 * s->N * E * s->C + up(E, 4) * 4;
+}
 static inline int pairs(int N) {
     return N * (N - 1) / 2;
 }
@@ -285,6 +305,7 @@ void gpu_fork(gpu *s, int i);
 void gpu_join(gpu *s, int i);
 
 void gpu_take(gpu *s);
+void gpu_relate(gpu *s); /* the same for relations, and the weights that see them */
 void gpu_pack(gpu *s);
 /* An operation ends where the sums of a norm are complete; step.cu then calls norms_total. */
 void gpu_encoder_rows(gpu *s, int block);

@@ -18,6 +18,7 @@
 #include "engine/cuda/base/mma.cuh"
 #include <algorithm>
 
+#include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/layers/decoder.cuh"
 
 enum {
@@ -128,6 +129,7 @@ bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p,
                     t.steps = sets == 1 ? std::min(steps, m - t0) : std::min(sets, r.sets - set) * m;
                     t.t0 = t0;
                     t.row0 = r.row0 + set * r.n;
+                    t.pair0 = r.pair0 + set * r.n * r.n;
                     t.cell0 = r.cell0 + (set * m + t0) * m;
                     t.ic = ic;
                     conv_pieces(t.steps, ic, &t.pieces);
@@ -155,6 +157,7 @@ struct conv_tile {
     /* Where a batch has several sizes: items that its sets place and have, and where cell 0 of step 0 would
      * be if all sets had that size. */
     int m, n, origin, most, pieces;
+    int pair0; /* of the set that s0 is in */
     divider by_m;
 };
 /* The same, of a batch of one size, are arguments of the kernel. */
@@ -174,6 +177,7 @@ __device__ static __forceinline__ conv_tile conv_tile_at(const conv_args &p) {
         c.steps = t.steps;
         c.t0 = t.t0;
         c.row0 = t.row0;
+        c.pair0 = t.pair0;
         c.step0 = t.s0 - t.t0;
         c.m = t.m;
         c.n = t.n;
@@ -413,9 +417,10 @@ __device__ static __forceinline__ void conv_leave(const float (&acc)[2][NT][4], 
 }
 
 /* The rest of each cell. Forward: the pools' part of its step, the bias, q of the item and of the steps
- * that it sees; ReLU: r. Backward: the gradient by the logit and, where the pool took this item, by the
- * pool: dv. To shared memory and to the plane. */
-template <int C, bool BACK, bool MIXED>
+ * that it sees, where RELATED what the relations from the item placed last give; ReLU: r. Backward: the
+ * gradient by the logit and, where the pool took this item, by the pool: dv. To shared memory and to the
+ * plane. */
+template <int C, bool BACK, bool MIXED, bool RELATED>
 __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv_layout &l,
                                                   const conv_tile &c, float *shared) {
     constexpr int LD = C + 4, LQ = 3 * C + 8, Q = C / 4;
@@ -446,7 +451,15 @@ __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv
             v = add4(add4(v, add), w);
 #pragma unroll
             for (int lag = 0; lag < 3; lag++)
-                if (t >= lag && t - lag <= pos) v = add4(v, add4(load4(qx + lag * C), load4(qy + lag * C)));
+                if (t >= lag && t - lag <= pos) {
+                    v = add4(v, add4(load4(qx + lag * C), load4(qy + lag * C)));
+                    if (RELATED && t > lag) {
+                        int placed_last = load(p.order + c.step0 + set * n + t - lag - 1);
+                        size_t pair = (size_t)c.pair0 + (size_t)(set * c.n + placed_last) * c.n + c.i0 + item;
+                        v = with_relations(v, p.e + pair * 2 * p.relations,
+                                           p.last + lag * p.relations * C + k, p.relations, C);
+                    }
+                }
             v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
         }
         store4(out + q * LD + k, v);
@@ -522,7 +535,7 @@ __device__ static __forceinline__ void conv_finish(const conv_args &p, double *s
     norm_bias(p.backward, c, total[(K - 3) * C + c], total[(K - 2) * C + c], total[(K - 1) * C + c]);
 }
 
-template <int NT, bool BACK, bool ROUNDED, bool MIXED>
+template <int NT, bool BACK, bool ROUNDED, bool MIXED, bool RELATED>
 __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
     extern __shared__ float4 memory[];
     constexpr int C = 16 * NT, LD = C + 4, K = BACK ? 5 : 2;
@@ -583,7 +596,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
         async_wait<0>();
         conv_leave<NT>(acc, first, half, mine, shared + (pools ? l.added : 0));
         __syncthreads();
-        conv_cells<C, BACK, MIXED>(p, l, c, shared);
+        conv_cells<C, BACK, MIXED, RELATED>(p, l, c, shared);
         __syncthreads();
         double sum[K] = {};
         if (tid < DOWN * C)
@@ -658,8 +671,11 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     p.theta = s->weights.theta;
     p.part = s->step.part;
     p.counter = s->result.counters;
+    p.e = s->related.e;
+    p.relations = sh->s.relations;
     if (m < 0) return p;
-    p.head = s->weights.theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
+    p.head = s->weights.theta + sh->head_weight + sh->base + 2 * p.out * m;
+    p.last = s->related.last + (size_t)m * 3 * p.relations * p.C;
     p.bias = sh->dec[m].bias;
     p.gamma = sh->dec[m].norm.gamma;
     p.forward = norms_decoder(s, m);
@@ -667,18 +683,18 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     return p;
 }
 
-template <bool BACK, bool ROUNDED, bool MIXED> static void conv_launch(gpu *s, int m) {
+template <bool BACK, bool ROUNDED, bool MIXED, bool RELATED = false> static void conv_launch(gpu *s, int m) {
     conv_args p = gpu_conv_args(s, m, BACK);
     int tiles = p.plan.tiles;
     size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
     if (s->C == 16)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK, ROUNDED, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK, ROUNDED, MIXED, RELATED>), p);
     else if (s->C == 32)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK, ROUNDED, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK, ROUNDED, MIXED, RELATED>), p);
     else if (s->C == 48)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK, ROUNDED, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK, ROUNDED, MIXED, RELATED>), p);
     else
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK, ROUNDED, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK, ROUNDED, MIXED, RELATED>), p);
 }
 
 template <bool BACK> static void conv_any(gpu *s, int m) {
@@ -688,8 +704,13 @@ template <bool BACK> static void conv_any(gpu *s, int m) {
         s->ragged.mixed ? conv_launch<BACK, false, true>(s, m) : conv_launch<BACK, false, false>(s, m);
 }
 
+/* The relations need no gradient: their backward pass is that of the others. */
 void gpu_decoder_forward(gpu *s, int block) {
-    conv_any<false>(s, block);
+    if (!s->base.sh->s.relations)
+        conv_any<false>(s, block);
+    else
+        s->base.tf32 ? conv_launch<false, true, true, true>(s, block)
+                     : conv_launch<false, false, true, true>(s, block);
 }
 void gpu_decoder_backward(gpu *s, int block) {
     conv_any<true>(s, block);

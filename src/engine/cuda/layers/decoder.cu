@@ -13,8 +13,8 @@ struct pack_args {
     const float *theta;
     size_t weight[MAX_BLOCKS];
     int in[MAX_BLOCKS];
-    int N, C, out, D;
-    bool tf32; /* conv and pool are rounded, here once for all that multiply them */
+    int N, C, out, D, base; /* base: channels before those of v and pools */
+    bool tf32;              /* conv and pool are rounded, here once for all that multiply them */
     feature_columns columns;
     float *rows, *conv, *conv_t, *pool, *pool_t;
 };
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
         float v = 0, q = 0;
         if (c < p.out && e < p.out) {
             const float *from =
-                p.theta + p.weight[m] + ((size_t)c * p.in[m] + 2 * D + 2 * p.out * b + e) * 3 + 2 - l;
+                p.theta + p.weight[m] + ((size_t)c * p.in[m] + p.base + 2 * p.out * b + e) * 3 + 2 - l;
             v = from[0];
             q = from[3 * p.out];
             if (p.tf32) {
@@ -64,6 +64,7 @@ void gpu_pack(gpu *s) {
     p.C = s->C;
     p.out = sh->s.decoder_out;
     p.D = sh->D;
+    p.base = sh->base;
     p.tf32 = s->base.tf32;
     p.columns = columns_of(sh, s->M);
     p.rows = s->weights.rows;

@@ -25,6 +25,8 @@ struct conv_args {
     int *parg;
     float *step_dv, *step_count, *step_r;
     const float *dlogit, *head; /* head: [C] weights of this block's v */
+    const float *e, *last;      /* [pairs, 2E], [3, E, C] of this block: relations, where there are some */
+    int relations;              /* E */
     const float *theta;
     size_t bias, gamma;
     double *part; /* [tiles, 2*C or 5*C] */
@@ -32,6 +34,17 @@ struct conv_args {
     norm_forward forward;
     norm_backward backward;
 };
+
+/* dpre of four channels of block m, at number `at` of its planes and those of all blocks; that of the first
+ * block is not in memory, since no block reads it. */
+__device__ static __forceinline__ float4 dpre_at(const conv_args &p, int m, size_t at, float4 g, float4 k0,
+                                                 float4 k1) {
+    if (m) return load4(p.dpre + at);
+    float4 v = load4(p.dv + at), r = load4(p.r + at);
+    return make_float4(
+        r.x > 0 ? g.x * v.x - k0.x - k1.x * r.x : 0.0f, r.y > 0 ? g.y * v.y - k0.y - k1.y * r.y : 0.0f,
+        r.z > 0 ? g.z * v.z - k0.z - k1.z * r.z : 0.0f, r.w > 0 ? g.w * v.w - k0.w - k1.w * r.w : 0.0f);
+}
 
 /* For block m, or (m == -1) for all of them. */
 conv_args gpu_conv_args(gpu *s, int m, bool back);

@@ -47,16 +47,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll 5
     for (int k = 0; k < n; k++) {
         size_t at = from + (size_t)(item ? k * n + which : which * n + k) * C;
-        float4 d;
-        if (m)
-            d = load4(p.dpre + at);
-        else { /* dpre of the first block is not in memory, since no block reads it */
-            float4 v = load4(p.dv + at), r = load4(p.r + at);
-            d = make_float4(r.x > 0 ? g.x * v.x - k0.x - k1.x * r.x : 0.0f,
-                            r.y > 0 ? g.y * v.y - k0.y - k1.y * r.y : 0.0f,
-                            r.z > 0 ? g.z * v.z - k0.z - k1.z * r.z : 0.0f,
-                            r.w > 0 ? g.w * v.w - k0.w - k1.w * r.w : 0.0f);
-        }
+        const float4 d = dpre_at(p, m, at, g, k0, k1);
         int t = item ? k : which, last = item ? placed : __ldg(pos + k);
 #pragma unroll
         for (int l = 0; l < 3; l++)
@@ -133,6 +124,10 @@ void gpu_decoder_rows_backward(gpu *s) {
         s->step.pool_splits = gpu_conv_weights(s, s->queue.side[2], true, s->step.pool_part);
         s->step.conv_from = s->step.conv_part;
         s->step.pool_from = s->step.pool_part;
+    }
+    if (sh->s.relations) {
+        gpu_fork(s, 1);
+        gpu_last_weights(s, s->queue.side[1]);
     }
     if (s->N) {
         conv_args p = gpu_conv_args(s, -1, true);

@@ -7,6 +7,7 @@
  * pair_sums: these sums where a set is larger than a tile, or sets have several sizes.
  *
  * What follows is in pairs.cu. */
+#include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/layers/features.cuh"
 
 template <bool TF32> using rows_tile = tile<64, 64, 2, 2, 1, true, true, TF32>;
@@ -83,14 +84,16 @@ struct sums_args {
     int n, H;
     const set_place *places; /* where the batch has several sizes */
     const float *ac;
-    double *part; /* [groups of 32 channels, B, 64] */
+    const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
+    int both;                 /* 2E */
+    double *part;             /* [groups of 32 channels, B, 64] */
     unsigned *counters;
     norm_forward norm;
 };
 
 /* Where sets are too large for a tile of encoder_rows, or have several sizes: one set and 32 channels per
  * thread block. */
-__global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
     wait_turn();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
     const set_place at = place_of(p.places, p.n, blockIdx.x);
@@ -103,7 +106,11 @@ __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
             float a = own[i * ld], s0 = 0, s1 = 0;
 #pragma unroll 4
             for (int j = 0; j < n; j++) {
-                float x = relu(a + other[j * ld]);
+                float c = other[j * ld];
+                if constexpr (RELATED)
+                    c = with_relations(c, p.e + ((size_t)at.pair0 + (size_t)i * n + j) * p.both,
+                                       p.related + h, p.both, p.H);
+                float x = relu(a + c);
                 s0 += x;
                 s1 += x * x;
             }
@@ -139,6 +146,9 @@ void gpu_encoder_rows(gpu *s, int block) {
                       .H = s->H,
                       .places = s->ragged.mixed ? s->ragged.mixed->places : nullptr,
                       .ac = e->ac,
+                      .e = s->related.e,
+                      .related = s->related.w[block],
+                      .both = 2 * sh->s.relations,
                       .part = s->step.part,
                       .counters = s->result.counters,
                       .norm = norm1};
@@ -149,7 +159,10 @@ void gpu_encoder_rows(gpu *s, int block) {
         else
             CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, true, rows_tile<false>>),
                   rows);
-        CHAIN(s, sums_grid, 128, 0, pair_sums, sums);
+        if (sums.both)
+            CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
+        else
+            CHAIN(s, sums_grid, 128, 0, pair_sums<false>, sums);
     } else if (n <= 64) {
         if (s->base.tf32)
             CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<true, false, rows_tile<true>>), rows);
@@ -162,6 +175,6 @@ void gpu_encoder_rows(gpu *s, int block) {
         else
             CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, false, rows_tile<false>>),
                   rows);
-        CHAIN(s, sums_grid, 128, 0, pair_sums, sums);
+        CHAIN(s, sums_grid, 128, 0, pair_sums<false>, sums);
     }
 }

@@ -3,6 +3,7 @@
  *
  * encoder_correct: dac = sum - c0*count - c1*total, where count and total are those of the row's h > 0.
  * What follows from it for the features is in inputs.cu, and for the weights in weights.cu. */
+#include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/layers/layers.cuh"
 
 struct correct_args {
@@ -10,10 +11,12 @@ struct correct_args {
     const set_place *places; /* where the batch has several sizes */
     const float *ac, *sum, *c0, *c1;
     float *dac;
+    const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
+    int both;                 /* 2E */
 };
 
 /* A thread block has some rows of a set, a thread four channels of a row's a or c. */
-__global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
+template <bool RELATED> __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
     wait_turn();
     int quads = p.H / 4, i = blockIdx.y * 256 + threadIdx.x, own = i / quads, k = (i - own * quads) * 4;
     const set_place place = place_of(p.places, p.n, blockIdx.x);
@@ -27,6 +30,10 @@ __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
 #pragma unroll 4
     for (int j = 0; j < n; j++) {
         float4 y = load4(other + (size_t)j * 2 * p.H);
+        if constexpr (RELATED) {
+            size_t pair = (size_t)place.pair0 + (c ? (size_t)j * n + (own - n) : (size_t)own * n + j);
+            y = with_relations(y, p.e + pair * p.both, p.related + k, p.both, p.H);
+        }
         float h[4] = {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w};
         sum.x -= h[0] > 0 ? c0.x + c1.x * h[0] : 0.0f;
         sum.y -= h[1] > 0 ? c0.y + c1.y * h[1] : 0.0f;
@@ -48,8 +55,16 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
                             .sum = e->sum,
                             .c0 = e->c0,
                             .c1 = e->c1,
-                            .dac = e->dac};
-    CHAIN(s, dim3(s->base.B, up(2 * n * (s->H / 4), 256)), 256, 0, encoder_correct, correct);
+                            .dac = e->dac,
+                            .e = s->related.e,
+                            .related = s->related.w[block],
+                            .both = 2 * sh->s.relations};
+    dim3 grid(s->base.B, up(2 * n * (s->H / 4), 256));
+    if (correct.both) {
+        CHAIN(s, grid, 256, 0, encoder_correct<true>, correct);
+        gpu_related_weights(s, block);
+    } else
+        CHAIN(s, grid, 256, 0, encoder_correct<false>, correct);
     gpu_fork(s, 2);
     e->splits = gpu_rows_weights(s, s->queue.side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
     if (block == 0 && !s->given.train_vectors) return; /* its input needs no gradient */

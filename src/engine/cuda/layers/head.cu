@@ -11,6 +11,7 @@
 
 struct head_args {
     int n, C, N, D, ldx, out;
+    int base;                /* channels before those of v */
     const set_place *places; /* where the batch has several sizes */
     const float *x, *theta;
     size_t head;
@@ -24,6 +25,9 @@ struct head_args {
     double *loss_part, *loss;
     double steps; /* of the whole batch */
     unsigned *counter;
+    const float *e; /* [pairs, 2E]: relations, where there are some */
+    const int *order;
+    int relations; /* E */
 };
 
 __device__ static inline float warp_max(float v) {
@@ -35,7 +39,7 @@ enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
 
 /* One set per thread block. Shared memory, of `room` floats: weights [N*C], what x' gives to each item
  * [n], and logits [n, n] where they fit. */
-__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
+template <bool RELATED> __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
     wait_turn();
     extern __shared__ float4 memory[];
     const set_place at = place_of(p.places, p.n, blockIdx.x);
@@ -50,7 +54,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
 #pragma unroll 1
     for (int i = tid; i < N * C; i += HEAD_THREADS) {
         int m = i / C, c = i - m * C;
-        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * load(p.g + i) : 0.0f;
+        w[i] = c < p.out ? __ldg(hx + p.base + 2 * p.out * m + c) * load(p.g + i) : 0.0f;
     }
 #pragma unroll 1
     for (int i = warp; i < n; i += HEAD_WARPS) {
@@ -78,6 +82,12 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
             }
         }
         for (int k = lanes / 2; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
+        if (RELATED && !part && q >= n) { /* from the item placed last */
+            const float *e =
+                p.e + ((size_t)at.pair0 + (size_t)load(p.order + at.step0 + q / n - 1) * at.n + q % n) * 2 *
+                          p.relations;
+            for (int k = 0; k < p.relations; k++) sum += load(e + k) * __ldg(hx + 2 * p.D + k);
+        }
         if (!part && cell < n * n) work[cell] = sum + of_x[cell % n];
     }
     __syncthreads();
@@ -180,6 +190,7 @@ void gpu_head(gpu *s) {
                    .D = sh->D,
                    .ldx = s->D,
                    .out = sh->s.decoder_out,
+                   .base = sh->base,
                    .places = s->ragged.mixed ? s->ragged.mixed->places : nullptr,
                    .x = s->step.x,
                    .theta = s->weights.theta,
@@ -197,9 +208,15 @@ void gpu_head(gpu *s) {
                    .loss_part = s->step.loss_part,
                    .loss = s->result.results,
                    .steps = steps,
-                   .counter = s->result.counters};
+                   .counter = s->result.counters,
+                   .e = s->related.e,
+                   .order = s->step.order,
+                   .relations = sh->s.relations};
     int room = least + n * n <= ROOM ? least + n * n : s->ragged.mixed ? std::max<int>(least, ROOM) : least;
-    CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head, p, room);
+    if (p.relations)
+        CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head<true>, p, room);
+    else
+        CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head<false>, p, room);
     gpu_fork(s, 0);
     LAUNCH(s, s->queue.side[0], B, HEAD_THREADS, 0, head_weights, p);
     gpu_sum_rows(s, s->queue.side[0], s->step.head_part, B, s->N * s->C + s->D, s->step.head_total);
@@ -225,6 +242,7 @@ struct take_args {
     int *pos, *order, *right;
     /* Weights to pack: */
     int B, rows, H; /* rows: of an encoder block, 2 * hidden */
+    int both;       /* 2E: weights of a hidden channel that see relations, behind the others */
     const float *theta;
     struct {
         size_t weight;
@@ -236,7 +254,8 @@ struct take_args {
 /* Packs a row of the first weights of an encoder block, by one warp. */
 __device__ static inline void pack_rows(const take_args &p, int block, int row) {
     const auto &e = p.enc[block];
-    const float *from = p.theta + e.weight + (size_t)row * e.columns.in; /* [hidden, 2, in] */
+    const float *from = p.theta + e.weight + (size_t)row * e.columns.in +
+                        (size_t)(row / 2) * p.both; /* [hidden, 2*in + 2E] */
     float *to = e.w1 + ((row & 1) * p.H + row / 2) * e.columns.width;
 #pragma unroll 4
     for (int c = (int)threadIdx.x % 32; c < e.columns.in; c += 32)
@@ -319,8 +338,10 @@ void gpu_take(gpu *s) {
                    .B = s->base.B,
                    .rows = 2 * sh->s.hidden,
                    .H = s->H,
+                   .both = 2 * sh->s.relations,
                    .theta = s->weights.theta};
     for (int k = 0; k < s->M; k++)
         p.enc[k] = {.weight = sh->enc[k].weight1, .columns = columns_of(sh, k), .w1 = s->enc[k].w1};
     CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
+    if (p.both) gpu_relate(s);
 }

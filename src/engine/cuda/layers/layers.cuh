@@ -4,7 +4,8 @@
 /* clang-format off */
 /* They take every net that the library opens (encoder_out up to 128, decoder_out up to 64) and every batch
  * that memory_reserve accepts, of one size or of several. step/step.cu picks them where the narrow family does not
- * take the net and batch: always where ranks share a batch or its sets have several sizes.
+ * take the net and batch: always where ranks share a batch or its sets have several sizes, and for nets with
+ * relations, whose batches count as such of several sizes.
  *
  * A batch of one size is cut into tiles by a plan that its kernels get as arguments. A batch of several sizes
  * is sorted and cut by the host, which sends tables (mixed.cu, base/batch.cuh); the kernels over cells are
@@ -16,6 +17,8 @@
  *
  * kernel (file)                      reads                             writes
  * take (head.cu)                     the sets                          x [., inputs], pos, order; w1 packed
+ * relate (relations.cu)              the sets: where there are         e; related, last packed
+ *                                    relations
  * [pack (decoder.cu)]                                                  rows, conv, conv_t, pool, pool_t
  * encoder block k:
  *   encoder_rows (encoder.cu)        x, w1; best, norm2 of block k-1   pooled columns of x, ac, norm1
@@ -30,6 +33,7 @@
  *   conv<., true> (conv.cu)          dv, dpre of blocks > m; dlogit    dv, sums per step, k0, k1, gradients
  *                                                                      of norm and bias; dpre, dstep of m+1
  * [conv_weights (conv_weights.cu)]   v, dpre; pools, dstep             conv_part, pool_part
+ * [last_weights (relations.cu)]      e, dpre, dlogit                   last_part
  * decoder_dq (decoder_back.cu)       dpre                              dq, start_part
  * [start_dq, start_gradient]         start_part, rows                  row R of dq, the start's gradient
  * [rows_weights (weights.cu)]        dq, x                             rows_part
@@ -38,6 +42,7 @@
  *   pair_backward_kernel (pairs_back.cu)  ac, u, gd, arg, k0, k1       sum, g, c0, c1, gradients of b2, norm1
  *   [sum_rows]                       g                                 g_total
  *   encoder_correct (encoder_back.cu)  ac, sum, c0, c1                 dac
+ *   related_weights (relations.cu)   e, ac, u, gd, arg, k0, k1, c0, c1 related_part
  *   [rows_weights]                   dac, x                            weight_part
  *   inputs                           dac, w1                           dx; gd, k0, k1 of norm2 of block k-1
  * finish, move (step/optimise.cu)    all parts                         the gradient; the parameters
@@ -57,6 +62,10 @@ int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int 
                      float *part);
 /* out [width] = sum over the rows of part [rows, width]. */
 void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int width, float *out);
+/* Gradients of the weights that see relations (relations.cu): those of an encoder block; those of the decoder
+ * and the head. */
+void gpu_related_weights(gpu *s, int block);
+void gpu_last_weights(gpu *s, cudaStream_t where);
 /* Gradient of the start vector, from what all sets give to its row `last` of dq. */
 void gpu_start_gradient(gpu *s, cudaStream_t where, float *last);
 bool gpu_narrow_limits(gpu *s);

@@ -1,10 +1,10 @@
 /* Computes the forward pass of an encoder block over its pairs of items, on the GPU, after encoder.cu has
  * computed a, c and norm1.
  *
- * u = relu(W2 norm1(h) + b2) for tiles of pairs, h = relu(a_i + c_j); the pool over j; sums; the last
- * thread block to finish makes norm2. The product is made on the tensor cores: a warp has 16 pairs and 32
- * channels, makes norm1(h) in registers in the layout of an mma, and shares the hidden channels with other
- * warps of the same pairs.
+ * u = relu(W2 norm1(h) + b2) for tiles of pairs, h = relu(a_i + c_j), where RELATED with what relations add
+ * to c_j; the pool over j; sums; the last thread block to finish makes norm2. The product is made on the
+ * tensor cores: a warp has 16 pairs and 32 channels, makes norm1(h) in registers in the layout of an mma, and
+ * shares the hidden channels with other warps of the same pairs.
  *
  * Each thread block runs the code once, so that fetching instructions counts: loops are not unrolled, and
  * have no divisions. */
@@ -178,12 +178,19 @@ __device__ static __forceinline__ void pair_fetch_rows(const pair_args &p, const
     }
 }
 
+/* What pair_product adds to c_j where RELATED: relations of the cells from the first one on, and their
+ * weights of the hidden channels from the first one on. */
+struct pair_relations {
+    const float *e, *w; /* [cells, both], [both, H] */
+    int both, H;
+};
+
 /* us (+)= W2 norm1(h) for the warp's groups of 16 cells, over its share of kn hidden channels; `more`: us has
  * the sums over other channels already. */
-template <int NT, bool ROUNDED>
+template <int NT, bool ROUNDED, bool RELATED>
 __device__ static __forceinline__ void pair_product(const pair_tile &c, const pair_items &j, int KC, int kn,
                                                     bool more, float *us, const float *ws, const float *gs,
-                                                    const float *as) {
+                                                    const float *as, const pair_relations &related) {
     constexpr int ldu = 8 * NT + 8;
     const int ld = pair_stride(KC), lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2,
               t = lane & 3, splits = c.splits, part = c.groups * PAIR_GROUP * ldu;
@@ -191,11 +198,13 @@ __device__ static __forceinline__ void pair_product(const pair_tile &c, const pa
 #pragma unroll 1
     for (int first = warp / splits * 16; first < j.cells; first += ((int)blockDim.x >> 5) / splits * 16) {
         const float *a_at[2], *c_at[2];
+        [[maybe_unused]] const float *e_at[2];
 #pragma unroll
         for (int x = 0; x < 2; x++) {
             int q = min(first + x * 8 + g, j.cells - 1), row = q * j.inverse >> 20, item = q - row * j.jc;
             a_at[x] = as + row * ld + t * 4;
             c_at[x] = as + (c.rows + (c.whole ? (row * j.inverse >> 20) * c.n + item : item)) * ld + t * 4;
+            if constexpr (RELATED) e_at[x] = related.e + (size_t)q * related.both;
         }
         float acc[NT][4] = {};
 #pragma unroll 1
@@ -208,6 +217,8 @@ __device__ static __forceinline__ void pair_product(const pair_tile &c, const pa
 #pragma unroll
             for (int x = 0; x < 2; x++) {
                 float4 va = load4(a_at[x] + k), vc = load4(c_at[x] + k);
+                if constexpr (RELATED)
+                    vc = with_relations(vc, e_at[x], related.w + k + t * 4, related.both, related.H);
                 y[x][0] = fmaf(relu(va.x + vc.x), vg.x, ve.x);
                 y[x][1] = fmaf(relu(va.y + vc.y), vg.y, ve.y);
                 y[x][2] = fmaf(relu(va.z + vc.z), vg.z, ve.z);
@@ -313,7 +324,7 @@ __device__ static __forceinline__ void pair_leave_sums(const pair_args &p, int o
     p.part[(size_t)blockIdx.x * 2 * p.O + tid / W * p.O + o0 + tid % W] = add;
 }
 
-template <int NT, bool ROUNDED, bool MIXED>
+template <int NT, bool ROUNDED, bool MIXED, bool RELATED>
 __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_args p) {
     constexpr int W = 8 * NT; /* channels at a time */
     extern __shared__ float4 memory[];
@@ -351,7 +362,9 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_a
                 async_commit();
                 async_wait<0>();
                 __syncthreads();
-                pair_product<NT, ROUNDED>(c, j, KC, kn, k0 > 0, us, ws, gs, as);
+                pair_relations related = {};
+                if constexpr (RELATED) related = {p.e + (from + j0) * p.both, p.related + k0, p.both, H};
+                pair_product<NT, ROUNDED, RELATED>(c, j, KC, kn, k0 > 0, us, ws, gs, as, related);
             }
             __syncthreads();
             pair_finish_cells<W>(p, c, j, from, o_own, bias, us);
@@ -367,12 +380,13 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_a
     if (tid < p.out) norm_make(p.norm2, tid, total[tid], total[O + tid]);
 }
 
-template <bool ROUNDED, bool MIXED> static void pair_forward_launch(gpu *s, const pair_args &p) {
+template <bool ROUNDED, bool MIXED, bool RELATED = false>
+static void pair_forward_launch(gpu *s, const pair_args &p) {
     int threads = p.plan.warps * 32;
     if (pairs_width(s) == 16)
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<2, ROUNDED, MIXED>), p);
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<2, ROUNDED, MIXED, RELATED>), p);
     else
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<4, ROUNDED, MIXED>), p);
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<4, ROUNDED, MIXED, RELATED>), p);
 }
 
 void gpu_encoder_pairs(gpu *s, int block) {
@@ -390,7 +404,10 @@ void gpu_encoder_pairs(gpu *s, int block) {
     p.part = s->step.part;
     p.counter = s->result.counters;
     p.norm2 = norms_second(s, block);
-    if (s->base.tf32)
+    if (p.both)
+        s->base.tf32 ? pair_forward_launch<true, true, true>(s, p)
+                     : pair_forward_launch<false, true, true>(s, p);
+    else if (s->base.tf32)
         s->ragged.mixed ? pair_forward_launch<true, true>(s, p) : pair_forward_launch<true, false>(s, p);
     else
         s->ragged.mixed ? pair_forward_launch<false, true>(s, p) : pair_forward_launch<false, false>(s, p);

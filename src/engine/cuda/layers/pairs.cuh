@@ -3,6 +3,7 @@
 #ifndef CUDA_LAYERS_PAIRS_CUH
 #define CUDA_LAYERS_PAIRS_CUH
 
+#include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/layers/layers.cuh"
 
 struct pairs_of_block {
@@ -11,6 +12,8 @@ struct pairs_of_block {
     const float *ac, *theta;
     size_t weight, bias; /* W2 and b2 */
     norms norm1;
+    const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
+    int both;                 /* 2E */
 };
 
 static inline pairs_of_block pairs_of(const gpu *s, int block) {
@@ -27,7 +30,10 @@ static inline pairs_of_block pairs_of(const gpu *s, int block) {
             .theta = s->weights.theta,
             .weight = at->weight2,
             .bias = at->bias2,
-            .norm1 = s->enc[block].norm1};
+            .norm1 = s->enc[block].norm1,
+            .e = s->related.e,
+            .related = s->related.w[block],
+            .both = 2 * sh->s.relations};
 }
 
 static inline int pairs_width(const gpu *s) { /* channels at a time */

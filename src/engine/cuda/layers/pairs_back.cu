@@ -314,7 +314,7 @@ template <int NT> __device__ static __forceinline__ void back_add(float (&G)[NT]
 /* G += h du over the piece, and its sums of w du where h > 0: over j to the a half of `sum`, over i to its c
  * half. later_j: items j before these have added to the a half already; later_i: rows before these to the c
  * half. The tensor cores truncate their sums: so one of them covers at most four rows, 32 pairs. */
-template <int NT, bool ROUNDED>
+template <int NT, bool ROUNDED, bool RELATED>
 __device__ static __forceinline__ void
 back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool later_j, bool later_i, int kbase,
            const factor<4, ROUNDED> (&wf)[NT], const back_memory &m, float (&G)[NT][4]) {
@@ -333,7 +333,16 @@ back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool lat
                 cs[y] = m.as[(x.rs + first + j + 2 * t + y % 2) * ldk + kl + y / 2 * 8];
 #pragma unroll 1
             for (int r = first; r < last; r++) {
-                float da = back_row<NT, ROUNDED>(m.du + (r * x.jn + j) * ldd, m.as + r * ldk + kl, cs, wf,
+                float own[4] = {cs[0], cs[1], cs[2], cs[3]};
+                if constexpr (RELATED) { /* items beyond the last one have no gradient */
+#pragma unroll
+                    for (int y = 0; y < 4; y++) {
+                        const int item = min(x.j0 + j + 2 * t + y % 2, c.n - 1);
+                        const float *e = p.e + (c.pair0 + (size_t)(x.i0 + r) * c.n + item) * p.both;
+                        own[y] = with_relations(own[y], e, p.related + k + y / 2 * 8, p.both, H);
+                    }
+                }
+                float da = back_row<NT, ROUNDED>(m.du + (r * x.jn + j) * ldd, m.as + r * ldk + kl, own, wf,
                                                  ROUNDED ? part : G, dc);
                 if (ROUNDED && (r - first) % 4 == 3) back_add<NT>(G, part);
                 if (t >= 2) continue;
@@ -405,7 +414,7 @@ __device__ static __forceinline__ void back_norm(const back_args &p,
     }
 }
 
-template <int NT, bool ROUNDED, bool MIXED>
+template <int NT, bool ROUNDED, bool MIXED, bool RELATED>
 __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_args p) {
     constexpr int W = 8 * NT, Q = W / 4, ldd = W + 4; /* channels at a time */
     extern __shared__ float4 memory[];
@@ -462,7 +471,7 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
                 if (blockIdx.y == 0) back_sum_du<W>(add, again, m.gbs);
                 float G[NT][4] = {};
                 if (live) {
-                    back_pairs<NT, ROUNDED>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
+                    back_pairs<NT, ROUNDED, RELATED>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
                     back_leave_G<NT>(p, G, o_own, k, again, i0 + c.RS >= c.rows && j0 + c.JC >= n, o0 > 0,
                                      m.kept, part);
                 }
@@ -479,12 +488,15 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
     if (last_block(p.counter, gridDim.x * gridDim.y)) back_norm(p, (double *)memory);
 }
 
-template <bool ROUNDED, bool MIXED> static void pair_backward_launch(gpu *s, const back_args &p) {
+template <bool ROUNDED, bool MIXED, bool RELATED = false>
+static void pair_backward_launch(gpu *s, const back_args &p) {
     dim3 grid(p.plan.tiles, up(s->H / 16, p.plan.warps));
     if (pairs_width(s) == 16)
-        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<2, ROUNDED, MIXED>), p);
+        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<2, ROUNDED, MIXED, RELATED>),
+              p);
     else
-        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<4, ROUNDED, MIXED>), p);
+        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<4, ROUNDED, MIXED, RELATED>),
+              p);
 }
 
 void gpu_encoder_pairs_backward(gpu *s, int block) {
@@ -506,7 +518,10 @@ void gpu_encoder_pairs_backward(gpu *s, int block) {
     p.part = s->step.part_f;
     p.counter = s->result.counters;
     p.back = norms_first_back(s, block);
-    if (s->base.tf32)
+    if (p.both)
+        s->base.tf32 ? pair_backward_launch<true, true, true>(s, p)
+                     : pair_backward_launch<false, true, true>(s, p);
+    else if (s->base.tf32)
         s->ragged.mixed ? pair_backward_launch<true, true>(s, p) : pair_backward_launch<true, false>(s, p);
     else
         s->ragged.mixed ? pair_backward_launch<false, true>(s, p) : pair_backward_launch<false, false>(s, p);

@@ -174,9 +174,10 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
 }
 
 bool gpu_narrow_net(const gpu *s) {
-    /* Its first phase takes the given features alone: relative ones are for the layer family. */
-    return !s->base.sh->s.relative && s->O == WIDE && s->C == WIDE && s->H <= 128 && s->M >= 1 &&
-           s->M <= DEEP && s->N >= 1 && s->N <= DEEP;
+    /* Its first phase takes the given features alone: relative ones and relations are for the layer family.
+     */
+    return !s->base.sh->s.relative && !s->base.sh->s.relations && s->O == WIDE && s->C == WIDE &&
+           s->H <= 128 && s->M >= 1 && s->M <= DEEP && s->N >= 1 && s->N <= DEEP;
 }
 
 static void narrow_launch(gpu *s, narrow_args &p, int first, int last) {

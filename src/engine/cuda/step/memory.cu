@@ -7,6 +7,10 @@
 
 #include "engine/cuda/step/step.cuh"
 
+extern "C" {
+#include "engine/data/sets.h"
+}
+
 /* Both use the net's own stream: a copy on the default stream might run after later work on this one. */
 static onet_status upload(gpu *s, void *to, const void *from, size_t bytes, onet_error *err) {
     if (bytes && gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->queue.stream),
@@ -28,11 +32,12 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->weights.m, sh->total);
     a.place(s->weights.v, sh->total);
     a.place(s->weights.average, sh->total);
-    a.place(s->weights.mean, sh->s.width);
-    a.place(s->weights.scale, sh->s.width);
+    a.place(s->weights.mean, sh->s.width + sh->s.relations);
+    a.place(s->weights.scale, sh->s.width + sh->s.relations);
     for (int k = 0; k < s->M; k++) {
         encoder_block *e = &s->enc[k];
         a.place(e->w1, 2 * H * columns_of(sh, k).width);
+        a.place(s->related.w[k], 2 * sh->s.relations * H);
         a.place(e->norm1, H);
         a.place(e->norm2, O);
         a.place(e->k0, O);
@@ -48,6 +53,7 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->weights.conv_t, square);
     a.place(s->weights.pool, square);
     a.place(s->weights.pool_t, square);
+    a.place(s->related.last, 3 * N * sh->s.relations * C);
     a.place(s->result.counters, 512);
     if (gpu_narrow_net(s)) {
         narrow_memory *w = &s->narrow;
@@ -135,7 +141,8 @@ onet_status memory_open(gpu *s, onet_error *err) {
 static void place_batch(gpu *s, arena &a) {
     const shape *sh = s->base.sh;
     size_t H = s->H, O = s->O, C = s->C, N = s->N, D = s->D, Q = s->Q, R = s->room.items, B = s->room.sets,
-           T = s->room.steps, cells = s->room.step_cells, square = 3 * C * C * pairs(s->N);
+           T = s->room.steps, cells = s->room.step_cells, square = 3 * C * C * pairs(s->N),
+           both = 2 * sh->s.relations;
     for (int k = 0; k < s->M; k++) {
         encoder_block *e = &s->enc[k];
         a.place(e->ac, R * 2 * H);
@@ -148,10 +155,12 @@ static void place_batch(gpu *s, arena &a) {
         a.place(e->g, B * H * O);
         a.place(e->g_total, H * O);
         a.place(e->weight_part, SPLITS * 2 * H * (sh->enc[k].in + 1));
+        a.place(s->related.w_part[k], CONV_SPLITS * both * H);
     }
     a.place(s->step.pos, R);
     a.place(s->step.order, T);
     a.place(s->step.right, T);
+    a.place(s->related.e, s->room.pairs * both);
     a.place(s->ragged.row_at, R);
     a.place(s->ragged.step_set, T);
     a.place(s->step.x, (R + 1) * D);
@@ -180,6 +189,7 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->step.conv_part, splits * square);
     a.place(s->step.pool_part, splits * square);
     a.place(s->step.rows_part, SPLITS * Q * sh->D);
+    a.place(s->related.last_part, both ? (size_t)CONV_SPLITS * last_width(s) : 0);
     size_t groups = up(s->H, 32), part = groups * 64 * (R / 32 + B + 2);
     a.place(s->step.part, std::max(part, std::max(2 * O, 5 * C) * (R + 1)));
     a.place(s->step.part_f, B * (H + O));
@@ -223,7 +233,8 @@ static bool fits(const gpu *s, batch_size size) {
     pair_plan pair;
     conv_plan conv;
     back_plan back;
-    return (double)std::max(size.pairs * s->O, size.step_cells * s->C) <= 2e9 &&
+    size_t of_pair = std::max(s->O, 2 * s->base.sh->s.relations);
+    return (double)std::max(size.pairs * of_pair, size.step_cells * s->C) <= 2e9 &&
            pair_plan_make(s, B, n, &pair) && conv_plan_make(s, B, n, &conv) && back_plan_make(s, B, n, &back);
 }
 
@@ -293,13 +304,16 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
 onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const float *scale,
                         int train_vectors, onet_error *err) {
     gpu *s = (gpu *)t;
-    int d = t->sh->s.width;
+    int d = t->sh->s.width, E = t->sh->s.relations;
     if (!sets->order) return fail(err, ONET_BAD, "training needs sets with their right order");
+    if (sets_relations(sets) != E)
+        return fail(err, ONET_BAD, "the sets have %d relations, the net takes %d", sets_relations(sets), E);
     cudaSetDevice(s->device);
     cudaStreamSynchronize(s->queue.stream);
     step_drop_graphs(s);
     drop(&s->dataset);
-    size_t items = sets->start[sets->count], words = sets->word ? (size_t)sets->words->count * d : 0;
+    size_t items = sets->start[sets->count], words = sets->word ? (size_t)sets->words->count * d : 0,
+           pairs = E && items ? sets->pairs->row[items - 1] + sets_size(sets, sets->count - 1) : 0;
     s->given.sets = nullptr;
     s->given.train_vectors = train_vectors && sets->word;
     arena a = {};
@@ -308,6 +322,8 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         a.place(s->given.start, sets->count + 1);
         a.place(s->given.items, sets->word ? 0 : items * d);
         a.place(s->given.relative, t->relative ? items * d : 0);
+        a.place(s->related.value, pairs * E);
+        a.place(s->related.row, E ? items : 0);
         a.place(s->given.word, sets->word ? items : 0);
         a.place(s->given.order_all, items);
         a.place(s->given.target, t->target ? items : 0);
@@ -335,14 +351,19 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
     if (!status) status = upload(s, s->given.order_all, sets->order, items * sizeof *s->given.order_all, err);
     if (!status && t->target)
         status = upload(s, s->given.target, t->target, items * sizeof *s->given.target, err);
-    float *both = (float *)malloc(2 * (size_t)d * sizeof(float));
+    if (!status && pairs)
+        status = upload(s, s->related.value, sets->pairs->value, pairs * E * sizeof(float), err);
+    if (!status && pairs)
+        status = upload(s, s->related.row, sets->pairs->row, items * sizeof *s->related.row, err);
+    int inputs = d + E;
+    float *both = (float *)malloc(2 * (size_t)inputs * sizeof(float));
     if (!both) return fail_memory(err, "the features' mean and scale");
-    for (int c = 0; c < d; c++) {
+    for (int c = 0; c < inputs; c++) {
         both[c] = mean ? mean[c] : 0;
-        both[d + c] = scale ? scale[c] : 1;
+        both[inputs + c] = scale ? scale[c] : 1;
     }
-    if (!status) status = upload(s, s->weights.mean, both, d * sizeof(float), err);
-    if (!status) status = upload(s, s->weights.scale, both + d, d * sizeof(float), err);
+    if (!status) status = upload(s, s->weights.mean, both, inputs * sizeof(float), err);
+    if (!status) status = upload(s, s->weights.scale, both + inputs, inputs * sizeof(float), err);
     free(both);
     if (!status && s->given.train_vectors && !s->given.vectors) {
         a = {};

@@ -50,9 +50,10 @@ static int32_t *slot_words(const gpu *s, unsigned char *host) {
     return (int32_t *)(host + HEADER) + s->room.sets;
 }
 
-/* How large the batch here is, and the one size of its sets, or 0. */
+/* How large the batch here is, and the one size of its sets, or 0: nets with relations have kernels for
+ * batches of several sizes alone. */
 static void size_batch(gpu *s, const uint32_t *index, int B) {
-    bool same = true;
+    bool same = !s->base.sh->s.relations;
     s->here = {};
     for (int b = 0; b < B; b++) {
         int n = (int)sets_size(s->given.sets, index[b]), m = (int)sets_placed(s->given.sets, index[b]);
@@ -305,6 +306,10 @@ CUDA_VERSIONED(ordernet_cuda_open)(net **t, const shape *sh, gpu_choice gpu_want
             "on a GPU the encoder's blocks may put out 128 channels and the decoder's 64 at most, "
             "not %d and %d: train on the CPU",
             sh->s.encoder_out, sh->s.decoder_out);
+    if (!sh->D)
+        return fail_field(
+            err, ONET_USAGE, "onet_train_options.device",
+            "on a GPU a net of items without features needs an encoder block: train on the CPU");
     gpu *s = (gpu *)calloc(1, sizeof *s);
     if (!s) return fail_memory(err, "the net");
     s->base.ops = &cuda_backend;

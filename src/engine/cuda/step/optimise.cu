@@ -8,18 +8,20 @@ struct finish_args {
     const chunk *chunks;
     float *grad;
     const float *theta;
-    int H, O, C, Q, N, hidden, out, D, conv_out;
+    int H, O, C, Q, N, hidden, out, D, conv_out, E;
     struct {
         size_t bias2, gamma, beta; /* of norm1 */
-        const float *weight_part, *g;
+        const float *weight_part, *related_part, *g;
         norms norm1;
-        int splits, in;
+        int splits, related_splits, in;
     } enc[MAX_BLOCKS];
     int dec_in[MAX_BLOCKS];
     const float *rows_part, *conv_part, *pool_part, *head_total, *dec_g;
     const float *start_row; /* row R of dq where rows_part does not hold its product yet, else NULL */
     size_t start;
-    int rows_splits, conv_splits, pool_splits;
+    int rows_splits, conv_splits, pool_splits, last_splits;
+    const float *last_part; /* [last_splits, last_width] */
+    size_t last_width;
     double *norm_part;
 };
 
@@ -30,12 +32,19 @@ __device__ static inline float sum_parts(const float *part, size_t stride, int s
     return sum;
 }
 
-__device__ static float gradient(const finish_args &p, const chunk &ch, unsigned i) {
+template <bool RELATED> __device__ static float gradient(const finish_args &p, const chunk &ch, unsigned i) {
     int b = ch.block;
     const auto &e =
         p.enc[ch.kind == GRAD_WEIGHT1 || ch.kind == GRAD_BIAS1 || ch.kind == GRAD_WEIGHT2 ? b : 0];
     switch (ch.kind) {
     case GRAD_WEIGHT1: {
+        if constexpr (RELATED) { /* behind the weights that see features */
+            int columns = 2 * e.in + 2 * p.E, r = (int)i % columns - 2 * e.in;
+            if (r >= 0)
+                return sum_parts(e.related_part + (size_t)r * p.H + (int)i / columns, 2 * (size_t)p.E * p.H,
+                                 e.related_splits);
+            i -= (unsigned)((int)i / columns * 2 * p.E);
+        }
         int c = (int)i % e.in, side = (int)i / e.in % 2, h = (int)i / (2 * e.in);
         return sum_parts(e.weight_part + (size_t)(side * p.H + h) * (e.in + 1) + c,
                          2 * (size_t)p.H * (e.in + 1), e.splits);
@@ -59,6 +68,12 @@ __device__ static float gradient(const finish_args &p, const chunk &ch, unsigned
             return p.start_row ? sum + p.start_row[column] * p.theta[p.start + x] : sum;
         }
         channel -= 2 * p.D;
+        if constexpr (RELATED) {
+            if (channel < p.E)
+                return sum_parts(p.last_part + (((size_t)b * 3 + l) * p.E + channel) * p.C + c, p.last_width,
+                                 p.last_splits);
+            channel -= p.E;
+        }
         int from = channel / (2 * p.conv_out), k = channel % (2 * p.conv_out), pair = b * (b - 1) / 2 + from;
         const float *part = k < p.conv_out ? p.conv_part : p.pool_part;
         int splits = k < p.conv_out ? p.conv_splits : p.pool_splits;
@@ -69,7 +84,13 @@ __device__ static float gradient(const finish_args &p, const chunk &ch, unsigned
     case GRAD_HEAD: {
         if ((int)i < p.D) return p.head_total[p.N * p.C + i];
         if ((int)i < 2 * p.D) return 0;
-        int k = (int)i - 2 * p.D, m = k / (2 * p.conv_out), c = k % (2 * p.conv_out);
+        int k = (int)i - 2 * p.D;
+        if constexpr (RELATED) {
+            if (k < p.E)
+                return sum_parts(p.last_part + (size_t)3 * p.N * p.E * p.C + k, p.last_width, p.last_splits);
+            k -= p.E;
+        }
+        int m = k / (2 * p.conv_out), c = k % (2 * p.conv_out);
         return c < p.conv_out ? p.dec_g[m * p.C + c] * p.head_total[m * p.C + c] : 0.0f;
     }
     case GRAD_ZERO:
@@ -91,7 +112,7 @@ __device__ static inline double block_sum(double v, double *sums) {
 enum { FINISH_THREADS = 256 };
 
 /* WHOLE: the gradient is complete and only its square is computed. */
-template <bool WHOLE>
+template <bool WHOLE, bool RELATED>
 __global__ void __launch_bounds__(FINISH_THREADS) finish(const __grid_constant__ finish_args p) {
     wait_turn();
     __shared__ double sums[FINISH_THREADS / 32];
@@ -99,7 +120,7 @@ __global__ void __launch_bounds__(FINISH_THREADS) finish(const __grid_constant__
     double square = 0;
 #pragma unroll 1
     for (unsigned k = threadIdx.x; k < ch.count; k += FINISH_THREADS) {
-        float g = WHOLE ? p.grad[ch.tensor + ch.first + k] : gradient(p, ch, ch.first + k);
+        float g = WHOLE ? p.grad[ch.tensor + ch.first + k] : gradient<RELATED>(p, ch, ch.first + k);
         if (!WHOLE && ch.kind != GRAD_IN_PLACE) p.grad[ch.tensor + ch.first + k] = g;
         square += (double)g * (double)g;
     }
@@ -129,9 +150,11 @@ void gpu_finish(gpu *s) {
                     .gamma = at->norm1.gamma,
                     .beta = at->norm1.beta,
                     .weight_part = e->weight_part,
+                    .related_part = s->related.w_part[k],
                     .g = e->g_total,
                     .norm1 = e->norm1,
                     .splits = e->splits,
+                    .related_splits = s->related.w_splits[k],
                     .in = at->in};
     }
     for (int m = 0; m < s->N; m++) p.dec_in[m] = sh->dec[m].in;
@@ -143,12 +166,19 @@ void gpu_finish(gpu *s) {
     p.rows_splits = s->step.rows_splits;
     p.conv_splits = s->step.conv_splits;
     p.pool_splits = s->step.pool_splits;
+    p.E = sh->s.relations;
+    p.last_part = s->related.last_part;
+    p.last_width = (size_t)last_width(s);
+    p.last_splits = s->related.last_splits;
     p.start_row = s->narrow.start_row;
     p.start = sh->start;
     s->narrow.start_row = nullptr;
     p.norm_part = s->result.norm_part;
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
-    CHAIN(s, s->result.chunk_count, FINISH_THREADS, 0, finish<false>, p);
+    if (p.E)
+        CHAIN(s, s->result.chunk_count, FINISH_THREADS, 0, (finish<false, true>), p);
+    else
+        CHAIN(s, s->result.chunk_count, FINISH_THREADS, 0, (finish<false, false>), p);
 }
 
 void gpu_share_gradient(gpu *s) {
@@ -166,7 +196,7 @@ void gpu_share_gradient(gpu *s) {
     p.chunks = s->result.chunks;
     p.grad = s->weights.grad;
     p.norm_part = s->result.norm_part;
-    CHAIN(s, s->result.chunk_count, FINISH_THREADS, 0, finish<true>, p);
+    CHAIN(s, s->result.chunk_count, FINISH_THREADS, 0, (finish<true, false>), p);
 }
 
 struct move_args {
