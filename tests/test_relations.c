@@ -229,14 +229,7 @@ static void wrong_relations_are_refused(void **state) {
     assert_string_equal(onet_model_relations(tuned), "gap\nnoise");
     onet_model_free(tuned);
     assert_int_equal(onet_train(&tuned, with, without, &o, &err), ONET_BAD);
-    o = options(1);
-    o.device = "cuda";
-    assert_int_equal(onet_train(&tuned, with, NULL, &o, &err), ONET_USAGE);
-    assert_string_equal(err.text, "a network with relations runs on the CPU alone: leave the GPU out");
     assert_int_equal(onet_ranker_train(&tuned, with, NULL, &err), ONET_BAD);
-    onet_orderer *gpu;
-    onet_order_options order = {.size = sizeof order, .device = "cuda"};
-    assert_int_equal(onet_orderer_new(&gpu, model, &order, &err), ONET_USAGE);
     /* Values that are not finite, and too many relations. */
     with->pairs->value[1] = NAN; /* from an item to itself: ignored */
     assert_int_equal(onet_sets_check(with, &err), ONET_OK);

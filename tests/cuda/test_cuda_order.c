@@ -55,13 +55,33 @@ static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 0, {0}
                            tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7, 0, 0, {0}},
                            flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, 0, {0}},
                            bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, 0, 0, {0}},
-                           relative = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, 0, {0}};
+                           relative = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, 0, {0}},
+                           related = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 0, 1, {0}},
+                           related_alone = {0, 2, 36, 18, ONET_POOL_MEAN, 2, 33, 0, 2, {0}},
+                           related_flat = {0, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, 16, {0}},
+                           related_bare = {2, 1, 16, 16, ONET_POOL_MAX, 0, 16, 0, 2, {0}},
+                           related_tsp = {1, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 1, {0}};
 
 typedef struct sample {
     onet_model model;
     onet_words words;
+    onet_pairs pairs;
     onet_sets sets;
 } sample;
+
+static void add_pairs(sample *k, int R, uint64_t seed) {
+    size_t at = 0, r = (size_t)R;
+    k->pairs.width = R;
+    k->pairs.row = need(calloc(k->sets.start[k->sets.count], sizeof *k->pairs.row));
+    for (size_t s = 0; s < k->sets.count; s++)
+        for (size_t i = k->sets.start[s]; i < k->sets.start[s + 1]; i++, at += sets_size(&k->sets, s))
+            k->pairs.row[i] = at;
+    k->pairs.value = need(calloc(at * r, sizeof *k->pairs.value));
+    for (size_t s = 0; s < k->sets.count; s++)
+        generated_pairs(seed, (int)s, 1, (int)sets_size(&k->sets, s), R,
+                        k->pairs.value + k->pairs.row[k->sets.start[s]] * r);
+    k->sets.pairs = &k->pairs;
+}
 
 /* `rounds` sets of each of the sizes (0 ends the list), the sizes in turn. */
 static void sample_make(sample *k, const onet_settings *s, const int *sizes, int rounds, uint64_t seed,
@@ -77,9 +97,10 @@ static void sample_make(sample *k, const onet_settings *s, const int *sizes, int
     k->model.inverse_size = 0.1f;
     for (size_t i = 0; i < statistics; i++)
         k->model.slope[i] = (float)(2 * generated_uniform(seed, 79, i) - 1);
-    k->model.mean = need(calloc((size_t)s->width, sizeof(float)));
-    k->model.scale = need(calloc((size_t)s->width, sizeof(float)));
-    for (int c = 0; c < s->width; c++) {
+    size_t inputs = (size_t)(s->width + s->relations);
+    k->model.mean = need(calloc(inputs + 1, sizeof(float)));
+    k->model.scale = need(calloc(inputs + 1, sizeof(float)));
+    for (int c = 0; c < s->width + s->relations; c++) {
         k->model.mean[c] = 0.05f * (float)(c % 5);
         k->model.scale[c] = 1.0f + 0.1f * (float)(c % 3);
     }
@@ -97,6 +118,7 @@ static void sample_make(sample *k, const onet_settings *s, const int *sizes, int
         generated_batch(seed, (int)i, 1, (int)n, s->width, k->sets.items + at * (size_t)s->width,
                         k->sets.order + at);
     }
+    if (s->relations) add_pairs(k, s->relations, seed);
     if (!vocabulary) return;
     size_t numbers = (size_t)vocabulary * (size_t)s->width;
     k->words.count = vocabulary;
@@ -119,6 +141,8 @@ static void sample_free(sample *k) {
     free(k->model.mean);
     free(k->model.scale);
     free(k->words.vectors);
+    free(k->pairs.row);
+    free(k->pairs.value);
     free(k->sets.start);
     free(k->sets.items);
     free(k->sets.order);
@@ -401,12 +425,17 @@ static void test_all(void) {
     test("no encoder, n 1-33", &flat, one_to_33, 40, 5, 2, 0, "plain");
     test("no decoder, n 1-33", &bare, one_to_33, 40, 5, 2, 0, "plain");
     test("relative, n 1-33", &relative, one_to_33, 40, 5, 2, 0, "plain");
+    test("relations, n 1-33", &related, one_to_33, 40, 5, 2, 0, "plain");
+    test("relations alone, n 1-33", &related_alone, one_to_33, 20, 1, 1, 0, "plain");
+    test("relations, tsp, n 1-100", &related_tsp, one_to_100, 4, 5, 3, 0, "plain");
+    test("relations, tsp, n 1000", &related_tsp, large, 1, 1, 1, 0, "auto");
     test("tsp, n 1000", &tsp, large, 1, 1, 1, 0, "auto");
     test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
     test_mixed("tsp, context and constraints", &tsp, one_to_100, 5, 1, 1);
     test_mixed("tsp, context and constraints", &tsp, one_to_33, 15, 5, 5);
     test_mixed("odd, context and constraints", &odd_mean, one_to_10, 15, 40, 9);
     test_mixed("relative, context and constraints", &relative, one_to_33, 15, 5, 3);
+    test_mixed("relations, context and constraints", &related, one_to_33, 15, 5, 3);
 }
 
 static int stop_later(void *context) {
@@ -471,6 +500,12 @@ static void test_emulated(void) {
     test("no decoder, n 1-5", &bare, one_to_5, 2, 3, 2, 0, "plain");
     test("relative, n 1-10", &relative, one_to_10, 2, 3, 2, 0, "plain");
     test("relative, n 70", &relative, seventy, 1, 1, 1, 0, "plain");
+    test("relations, n 1-10", &related, one_to_10, 2, 5, 2, 0, "plain");
+    test("relations, n 1-10", &related, one_to_10, 1, 1, 1, 0, "plain");
+    test("relations alone, n 1-5", &related_alone, one_to_5, 2, 5, 5, 0, "plain");
+    test("relations, no encoder", &related_flat, one_to_5, 2, 3, 2, 0, "plain");
+    test("relations, no decoder", &related_bare, seventy, 1, 1, 1, 0, "plain");
+    test_mixed("relations, context", &related, one_to_5, 6, 3, 2);
     test_mixed("odd, context and constraints", &odd, one_to_10, 6, 3, 2);
     test_mixed("relative, context and constraints", &relative, one_to_5, 15, 20, 20);
     test_memory();
@@ -480,6 +515,7 @@ static void test_emulated(void) {
 static void test_small(void) {
     test("tsp, n 4", &tsp, four, 1, 2, 2, 0, "plain");
     test("odd widths, n 4", &odd, four, 1, 2, 2, 0, "plain");
+    test("relations, n 4", &related, four, 1, 2, 2, 0, "plain");
     test_mixed("odd, context and constraints", &odd, five, 6, 3, 2);
 }
 
@@ -492,6 +528,7 @@ static void test_races(void) {
     test("odd widths, n 70", &odd, seventy, 1, 1, 1, 0, "plain");
     test("relative, n 33", &relative, thirty_three, 2, 1, 1, 0, "plain");
     test("tiles, n 20", &tiled, twenty, 1, 1, 1, 0, "plain");
+    test("relations, n 10", &related, ten, 2, 5, 2, 0, "plain");
     test_mixed("odd, context and constraints", &odd, five, 6, 3, 2);
 }
 
@@ -519,7 +556,7 @@ static double sets_a_second(const onet_settings *s, int n, int rounds, int beam,
 static void bench(const char *name, const onet_settings *s, int n, int beam, int gpu_sets, int cpu_sets) {
     double gpu = sets_a_second(s, n, gpu_sets, beam, true);
     double cpu = cpu_sets ? sets_a_second(s, n, cpu_sets, beam, false) : (double)NAN;
-    printf("%-6s n %5d beam %d  %12.1f sets/s on the GPU", name, n, beam, gpu);
+    printf("%-14s n %5d beam %d  %12.1f sets/s on the GPU", name, n, beam, gpu);
     if (cpu_sets) printf(", %10.1f on the CPU, %6.1f times", cpu, gpu / cpu);
     printf("\n");
 }
@@ -532,6 +569,8 @@ static void bench_all(void) {
     bench("words", &words, 5, 5, 40000, 1000);
     bench("words", &words, 20, 5, 2000, 50);
     bench("tsp", &tsp, 10000, 1, 1, 0);
+    bench("tsp, relations", &related_tsp, 20, 5, 40000, 2000);
+    bench("tsp, relations", &related_tsp, 100, 5, 2000, 100);
 }
 
 int main(int argc, char **argv) {

@@ -8,16 +8,18 @@
 #define CUDA_ORDER CUDA_SYMBOL(CUDA_VERSIONED(ordernet_cuda_order))
 
 /* The folded weights (decode/frozen.h) as plain row-major arrays in one block of numbers; each is given by
- * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros. */
+ * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros; E is
+ * settings.relations. */
 typedef struct order_net {
     onet_settings settings; /* of the model, without the padding */
     int width, D;           /* features per item: of the data, and after the encoder */
     int M, H, O;
     int N, C, Q;
-    size_t mean, scale; /* [width] */
+    size_t mean, scale; /* [width + E] */
     struct {
         int in;
         size_t first, bias; /* [in, 2H], [2H] */
+        size_t related;     /* [2E, H]: what relations e_ij and e_ji give */
         size_t w, b;        /* [H, O], [O] */
         size_t g, e, sign;  /* [O] */
     } enc[MAX_BLOCKS];
@@ -25,10 +27,12 @@ typedef struct order_net {
     size_t start_q; /* [Q] */
     size_t conv;    /* block m from order_net_conv(m, C) on: [m, 3, C in, C out] */
     size_t pool;    /* likewise: [3, m*C in, C out], the norms of the pools folded in */
+    size_t last;    /* [N, 3, E, C]: what relations from the item placed last give */
     size_t bias;    /* [N, 3, C]: at step 0, 1, and from 2 on; the shifts of v and of the pools folded in */
     size_t sign;    /* [N, C] */
     size_t head_x;  /* [D] */
     size_t head_v;  /* [N, C] */
+    size_t head_e;  /* [E] */
     const float *numbers;
     size_t count;
 } order_net;
@@ -66,10 +70,11 @@ CUDA_BOTH static inline order_rules order_rules_at(int32_t *numbers, int n) {
 
 /* Sets of one size, of which the first `placed` items are put in order and the others are context. The device
  * works on a part of the sets at a time and asks for it when it has room: take gives false to stop, or fills
- * items [count, n, width]; when orders are to be scored, given [count, placed]; and where the sets have
- * constraints, rules [count, rules], see order_rules. give gets what was found, for each set `found` orders,
- * best first: order and step [count, found, placed], logprob [count, found], -INFINITY where constraints
- * allow fewer orders. Both are about the sets first .. first + count - 1 of this batch. */
+ * items [count, n, width]; where the net takes relations, pairs [count, n, n, E]; when orders are to be
+ * scored, given [count, placed]; and where the sets have constraints, rules [count, rules], see order_rules.
+ * give gets what was found, for each set `found` orders, best first: order and step [count, found, placed],
+ * logprob [count, found], -INFINITY where constraints allow fewer orders. Both are about the sets first ..
+ * first + count - 1 of this batch. */
 typedef struct order_batch {
     int n, placed;
     int beams, found; /* found <= beams <= placed! */
@@ -77,7 +82,8 @@ typedef struct order_batch {
     int rules;        /* order_rules_size of the most pairs that a set has; 0: no constraints */
     size_t sets;
     void *context;
-    bool (*take)(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules);
+    bool (*take)(void *context, size_t first, int count, float *items, float *pairs, int32_t *given,
+                 int32_t *rules);
     void (*give)(void *context, size_t first, int count, const int32_t *order, const double *logprob,
                  const float *step);
 } order_batch;

@@ -57,7 +57,8 @@ static void put_pool(block *b, const frozen *f, int m, size_t bias) {
 
 static void put_net(order_net *n, block *b, const frozen *f) {
     const shape *sh = &f->model->sh;
-    size_t H = (size_t)f->w.H, O = (size_t)f->w.O, C = (size_t)f->w.C, width = (size_t)sh->s.width;
+    size_t H = (size_t)f->w.H, O = (size_t)f->w.O, C = (size_t)f->w.C, R = (size_t)sh->s.relations;
+    size_t plane = (size_t)f->w.E * 3 * C * C; /* weights of relations, before those of v */
     int N = sh->s.decoder_blocks;
     *n = (order_net){.settings = sh->s,
                      .width = sh->s.width,
@@ -68,12 +69,13 @@ static void put_net(order_net *n, block *b, const frozen *f) {
                      .N = N,
                      .C = f->w.C,
                      .Q = f->w.Q};
-    n->mean = put(b, f->model->mean, width);
-    n->scale = put(b, f->model->scale, width);
+    n->mean = put(b, f->model->mean, model_inputs(f->model));
+    n->scale = put(b, f->model->scale, model_inputs(f->model));
     for (int k = 0; k < n->M; k++) {
         int in = n->enc[k].in = sh->enc[k].in;
         n->enc[k].first = put_packed(b, f->w.enc[k].first, in, 2 * f->w.H);
         n->enc[k].bias = put(b, f->w.enc[k].bias1, 2 * H);
+        n->enc[k].related = put(b, f->w.enc[k].related, 2 * R * H);
         n->enc[k].w = put(b, f->enc_w[k], H * O);
         n->enc[k].b = put(b, f->enc_b[k], O);
         n->enc[k].g = put(b, f->enc_norm[k].g, O);
@@ -87,11 +89,15 @@ static void put_net(order_net *n, block *b, const frozen *f) {
     n->sign = b->used;
     for (int m = 0; m < N; m++) put(b, f->w.dec[m].sign, C);
     n->conv = b->used;
-    for (int m = 0; m < N; m++) put(b, f->dec_w[m], 3 * (size_t)m * C * C);
+    for (int m = 0; m < N; m++) put(b, f->dec_w[m] + plane, 3 * (size_t)m * C * C);
+    n->last = b->used;
+    for (int m = 0; m < N; m++)
+        for (size_t l = 0; l < 3; l++) put(b, f->dec_w[m] + l * C * C, R * C);
     n->pool = b->used;
     for (int m = 0; m < N; m++) put_pool(b, f, m, n->bias);
     n->head_x = put(b, f->w.head_x, (size_t)sh->D);
     n->head_v = put(b, f->head_v, (size_t)N * C);
+    n->head_e = put(b, f->w.head_e, R);
     n->numbers = b->numbers;
     n->count = b->used;
 }
@@ -181,7 +187,7 @@ typedef struct part {
     const place *place; /* [sets that go together] */
     int n, placed, found, count;
     size_t rules_each; /* numbers */
-    float *items;
+    float *items, *pairs;
     int32_t *given, *rules;
     const int32_t *order;
     const double *logprob;
@@ -221,6 +227,17 @@ static void take_rules(const part *p, size_t set, int32_t *numbers) {
             r.before[r.before_start[row_of(p, set, g->after[k]) + 1]++] = row_of(p, set, i);
 }
 
+/* The relations of a set, in rows: [n, n, R]. */
+static void take_pairs(const part *p, size_t set, float *to) {
+    const onet_sets *sets = p->work->sets;
+    size_t n = (size_t)p->n, R = (size_t)sets->pairs->width;
+    for (size_t i = 0; i < n; i++) {
+        const float *from = sets_pairs(sets, sets->start[set] + (size_t)item_of(p, set, i));
+        for (size_t j = 0; j < n; j++, to += R)
+            memcpy(to, from + (size_t)item_of(p, set, j) * R, R * sizeof *to);
+    }
+}
+
 static void take_task(void *arg, int task, int thread) {
     (void)thread;
     const part *p = arg;
@@ -234,6 +251,7 @@ static void take_task(void *arg, int task, int thread) {
                    width * sizeof(float));
         for (size_t t = 0; p->given && t < placed; t++)
             p->given[(size_t)s * placed + t] = row_of(p, set, sets->order[first + t]);
+        if (p->pairs) take_pairs(p, set, p->pairs + (size_t)s * n * n * (size_t)sets->pairs->width);
         if (p->rules) take_rules(p, set, p->rules + (size_t)s * p->rules_each);
     }
 }
@@ -268,12 +286,14 @@ static void give_task(void *arg, int task, int thread) {
     }
 }
 
-static bool take(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules) {
+static bool take(void *context, size_t first, int count, float *items, float *pairs, int32_t *given,
+                 int32_t *rules) {
     part p = *(const part *)context;
     if (order_stops(p.work->options)) return false;
     p.place += first;
     p.count = count;
     p.items = items;
+    p.pairs = pairs;
     p.given = given;
     p.rules = rules;
     pool_run(p.work->threads, (count + TASK - 1) / TASK, take_task, &p);

@@ -66,7 +66,6 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
                           "kernels `%s` are unknown or not for this CPU", o.kernels);
     device_choice device;
     status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
-    if (!status) status = device_relations(&device, model->sh.s.relations, err);
     if (status == ONET_USAGE) error_field(err, "onet_order_options.device");
     if (status) return status;
     onet_orderer *r = calloc(1, sizeof *r);

@@ -54,14 +54,6 @@ onet_status device_choose(const char *device, gpu_choice unnumbered, const char 
     return device_function(function, &address, err);
 }
 
-onet_status device_relations(device_choice *choice, int relations, onet_error *err) {
-    if (!relations) return ONET_OK;
-    if (choice->kind == DEVICE_GPU)
-        return fail(err, ONET_USAGE, "a network with relations runs on the CPU alone: leave the GPU out");
-    choice->kind = DEVICE_CPU;
-    return ONET_OK;
-}
-
 static onet_status open_gpu(net **t, const shape *sh, gpu_choice gpu, onet_error *err) {
     cuda_open_fn *open_fn;
     void *symbol;
@@ -83,7 +75,6 @@ onet_status net_open(net **t, const shape *sh, const char *device, int local_ran
                      int threads, onet_error *err) {
     device_choice choice;
     onet_status status = device_choose(device, gpu_of_rank(local_rank), kernel_set, CUDA_OPEN, &choice, err);
-    if (!status) status = device_relations(&choice, sh->s.relations, err);
     if (status == ONET_USAGE) error_field(err, "onet_train_options.device");
     if (status) return status;
     if (choice.kind == DEVICE_GPU) return open_gpu(t, sh, choice.gpu, err);

@@ -32,8 +32,6 @@ typedef struct device_choice {
  * opens the GPU. If the variable ORDERNET_CUDA is set, the library must load and have it, also with auto. */
 onet_status device_choose(const char *device, gpu_choice unnumbered, const char *kernel_set,
                           const char *function, device_choice *choice, onet_error *err);
-/* Only the CPU supports relations: refuses a GPU that was asked for, and turns auto into the CPU. */
-onet_status device_relations(device_choice *choice, int relations, onet_error *err);
 
 /* Whether a net with these names may be opened on a GPU. */
 bool device_may_be_gpu(const char *device, const char *kernel_set);

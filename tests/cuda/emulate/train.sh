@@ -14,14 +14,15 @@ check() { # what, command ...
     if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $what"; fi
 }
 
-settings="--data examples/data/sort.jsonl --quiet --encoder-blocks 1 --hidden 16 --encoder-out 8 --decoder-blocks 1
+data=examples/data/sort.jsonl
+settings="--quiet --encoder-blocks 1 --hidden 16 --encoder-out 8 --decoder-blocks 1
     --decoder-out 8 --batch 4 --max-steps 42 --learning-rate 1e-4 --statistics running"
 
 train() { # model, options ...
     model=$1
     shift
     # shellcheck disable=SC2086 # the settings are meant to be split
-    "$program" train $settings --model "$folder/$model.safetensors" "$@"
+    "$program" train --data $data $settings --model "$folder/$model.safetensors" "$@"
 }
 
 losses() { awk -F, 'NR > 1 { print $1, $3 }' "$folder/$1.log.csv"; }
@@ -46,17 +47,29 @@ check "fine-tuning with items left out, noise and steps that stray, on a CPU" tr
 check "fine-tuning with items left out, noise and steps that stray, on the emulated GPU" train few-gpu --device cuda $few
 check "the losses of fine-tuning" same_losses few-gpu few-cpu
 
-# shellcheck disable=SC2086
-"$program" train $settings --model "$folder/stopped.safetensors" --device cuda --checkpoint-seconds 0.001 2>"$folder/said" &
-for i in $(seq 1000); do
-    [ ! -e "$folder/stopped.checkpoint.safetensors" ] || break
-    sleep 0.01
-done
-kill -TERM $!
-wait $!
-check "the stopped training's status" test $? = 130
-check "the training that goes on" train stopped --device cuda --resume
-check "the same model" cmp "$folder/stopped.safetensors" "$folder/gpu.safetensors"
-check "the same losses" same_losses stopped gpu
+stops_and_goes_on() { # model, the same unbroken
+    # shellcheck disable=SC2086
+    "$program" train --data $data $settings --model "$folder/$1.safetensors" --device cuda --checkpoint-seconds 0.001 \
+        2>"$folder/said" &
+    for i in $(seq 1000); do
+        [ ! -e "$folder/$1.checkpoint.safetensors" ] || break
+        sleep 0.01
+    done
+    kill -TERM $!
+    wait $!
+    check "the stopped training's status" test $? = 130
+    check "the training that goes on" train "$1" --device cuda --resume
+    check "the same model" cmp "$folder/$1.safetensors" "$folder/$2.safetensors"
+    check "the same losses" same_losses "$1" "$2"
+}
+stops_and_goes_on stopped gpu
+
+data=$folder/tours.jsonl # costs as relations
+"$program" tsp generate --asymmetric --n 3-5 --per-size 8 --seed 1 --out "$data" --quiet
+settings="$settings --drop 0.3"
+check "a training with relations on a CPU" train related-cpu --device cpu
+check "a training with relations on the emulated GPU" train related --device cuda
+check "the losses with relations" same_losses related related-cpu
+stops_and_goes_on related-stopped related
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/cuda/base/gemm.cuh"
+#include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/base/relative.cuh"
 #include "engine/cuda/order/order.cuh"
 
@@ -13,6 +14,18 @@ __global__ static void take_items(const float *items, const float *mean, const f
     size_t row = at / width;
     int c = (int)(at - row * width);
     x[row * D + c] = (items[at] - mean[c]) * scale[c];
+}
+
+/* A thread per relation, from row i to row j: e_ij of the pair (i, j), and e_ji of the pair (j, i). */
+__global__ static void take_pairs(const float *pairs, const float *mean, const float *scale, float *e, int B,
+                                  int n, int E) {
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, pair = at / E;
+    if (pair >= (size_t)B * n * n) return;
+    int r = (int)(at - pair * E), j = (int)(pair % n), i = (int)(pair / n % n);
+    size_t set = pair / n / n;
+    float v = i == j ? 0.0f : (pairs[at] - mean[r]) * scale[r];
+    e[pair * 2 * E + r] = v;
+    e[((set * n + j) * n + i) * 2 * E + E + r] = v;
 }
 
 /* One warp per feature of a set. */
@@ -63,9 +76,9 @@ __global__ static void item_logits(const float *x, const float *head, float *log
     if (lane == 0) logit[row] = sum;
 }
 
-/* One encoder block: u_ij = relu(b + w relu(a_i + c_j)), pooled over j != i, normed, into x. A warp works on
- * two items i at a time; its lanes are 8 channels each, times several j. The c_j of some sets, or of a tile
- * of one large set, are in shared memory. */
+/* One encoder block: u_ij = relu(b + w relu(a_i + c_j)), pooled over j != i, normed, into x; where RELATED
+ * with what relations add to c_j. A warp works on two items i at a time; its lanes are 8 channels each, times
+ * several j. The c_j of some sets, or of a tile of one large set, are in shared memory. */
 struct pair_args {
     const float *ac;                   /* [R, 2H] */
     const float *w, *b, *g, *e, *sign; /* [H, O], [O] */
@@ -75,9 +88,16 @@ struct pair_args {
     int sets, rows, row_tiles; /* per thread block: sets, or rows i of one set */
     int tile, tiles;           /* items j per tile */
 };
+/* Relations, where RELATED. Not a part of pair_args, whose members would then no longer be in registers. */
+struct relation_args {
+    const float *e, *w; /* [B, n, n, both], [both, H] */
+    int both;           /* 2E */
+};
 enum { PAIR_WARPS = 8 };
 
-template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair_pool(pair_args p) {
+template <int TJ, bool RELATED>
+__global__ static void __launch_bounds__(PAIR_WARPS * 32) pair_pool(pair_args p, relation_args q) {
+    constexpr int OWN = RELATED ? 2 : 1; /* relations give each of two items i a c_j of its own */
     extern __shared__ float4 memory[];
     float *c_rows = (float *)memory;
     int n = p.n, H = p.H, O = p.O, ld = H + 4, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -118,18 +138,34 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
                 for (int j0 = j_first; j0 < j_end; j0 += lanes * TJ) {
                     float acc[2][TJ][8];
                     const float *c_at[TJ];
+                    [[maybe_unused]] const float *e_at[2][TJ];
 #pragma unroll
                     for (int jj = 0; jj < TJ; jj++) {
                         c_at[jj] = c_set + (size_t)(min(j0 + jl + jj * lanes, j_end - 1) - j_first) * ld;
+                        if constexpr (RELATED) {
+                            for (int ii = 0; ii < 2; ii++)
+                                e_at[ii][jj] = q.e + (((size_t)(set0 + set) * n + (ii ? i1 : i0)) * n +
+                                                      min(j0 + jl + jj * lanes, j_end - 1)) *
+                                                         q.both;
+                        }
 #pragma unroll
                         for (int c = 0; c < 8; c++) acc[0][jj][c] = acc[1][jj][c] = p.b[o + c];
                     }
                     for (int h = 0; h < H; h += 4) {
-                        float a[2][4], c[TJ][4];
+                        float a[2][4], c[OWN][TJ][4];
                         *(float4 *)a[0] = load4(a0 + h);
                         *(float4 *)a[1] = load4(a1 + h);
 #pragma unroll
-                        for (int jj = 0; jj < TJ; jj++) *(float4 *)c[jj] = load4(c_at[jj] + h);
+                        for (int jj = 0; jj < TJ; jj++) *(float4 *)c[0][jj] = load4(c_at[jj] + h);
+                        if constexpr (RELATED) {
+#pragma unroll
+                            for (int jj = 0; jj < TJ; jj++) {
+                                const float4 v = *(float4 *)c[0][jj];
+                                for (int ii = 0; ii < 2; ii++)
+                                    *(float4 *)c[ii][jj] =
+                                        with_relations(v, e_at[ii][jj], q.w + h, q.both, H);
+                            }
+                        }
 #pragma unroll
                         for (int k4 = 0; k4 < 4; k4++) {
                             float w[8];
@@ -139,7 +175,7 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
                             for (int ii = 0; ii < 2; ii++)
 #pragma unroll
                                 for (int jj = 0; jj < TJ; jj++) {
-                                    float z = relu(a[ii][k4] + c[jj][k4]);
+                                    float z = relu(a[ii][k4] + c[ii % OWN][jj][k4]);
 #pragma unroll
                                     for (int oo = 0; oo < 8; oo++) acc[ii][jj][oo] += z * w[oo];
                                 }
@@ -186,8 +222,9 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
 }
 
 bool order_encode_limits(orders *s) {
-    gpu_ok(s, allow_shared(pair_pool<1>, s->shared), "limit");
-    gpu_ok(s, allow_shared(pair_pool<2>, s->shared), "limit");
+    void (*const all[])(pair_args, relation_args) = {pair_pool<1, false>, pair_pool<2, false>,
+                                                     pair_pool<1, true>, pair_pool<2, true>};
+    for (auto *k : all) gpu_ok(s, allow_shared(k, s->shared), "limit");
     return !s->failed[0];
 }
 
@@ -202,8 +239,14 @@ void order_encode(orders *s, int B, int n) {
     const order_net *f = &s->net;
     int R = B * n;
     size_t numbers = (size_t)R * f->width;
-    LAUNCH(s, s->stream, (unsigned)((numbers + 255) / 256), 256, 0, take_items, s->items,
-           s->numbers + f->mean, s->numbers + f->scale, s->x, R, f->width, f->D);
+    if (numbers)
+        LAUNCH(s, s->stream, (unsigned)((numbers + 255) / 256), 256, 0, take_items, s->items,
+               s->numbers + f->mean, s->numbers + f->scale, s->x, R, f->width, f->D);
+    int relations = f->settings.relations;
+    if (relations)
+        LAUNCH(s, s->stream, (unsigned)(((size_t)R * n * relations + 255) / 256), 256, 0, take_pairs,
+               s->pairs, s->numbers + f->mean + f->width, s->numbers + f->scale + f->width, s->e, B, n,
+               relations);
     if (f->settings.relative)
         LAUNCH(s, s->stream, (unsigned)(((size_t)B * f->width + 7) / 8), 256, 0, relative_items, s->x, B, n,
                f->width, f->D);
@@ -219,6 +262,7 @@ void order_encode(orders *s, int B, int n) {
     p.H = H;
     p.O = f->O;
     p.over_items = f->settings.pool;
+    relation_args q = {.e = s->e, .both = 2 * relations};
     p.sets = n <= room ? std::max(1, std::min(room, 64) / n) : 1;
     p.rows = p.sets > 1 ? n : std::min(n, 64);
     p.row_tiles = up(n, p.rows);
@@ -233,13 +277,16 @@ void order_encode(orders *s, int B, int n) {
         p.g = s->numbers + f->enc[k].g;
         p.e = s->numbers + f->enc[k].e;
         p.sign = s->numbers + f->enc[k].sign;
+        q.w = s->numbers + f->enc[k].related;
         p.in = f->enc[k].in;
         p.out = (k + 1 < f->M ? f->enc[k + 1].in : f->D) - p.in;
         unsigned grid = (unsigned)(up(B, p.sets) * p.row_tiles);
         if (wide)
-            LAUNCH(s, s->stream, grid, PAIR_WARPS * 32, shared, pair_pool<2>, p);
+            LAUNCH(s, s->stream, grid, PAIR_WARPS * 32, shared,
+                   (relations ? pair_pool<2, true> : pair_pool<2, false>), p, q);
         else
-            LAUNCH(s, s->stream, grid, PAIR_WARPS * 32, shared, pair_pool<1>, p);
+            LAUNCH(s, s->stream, grid, PAIR_WARPS * 32, shared,
+                   (relations ? pair_pool<1, true> : pair_pool<1, false>), p, q);
     }
     if (f->Q) product_launch(s, s->x, R, f->D, f->rows, f->Q, nullptr, s->q);
     LAUNCH(s, s->stream, (unsigned)up(R, 8), 256, 0, item_logits, s->x, s->numbers + f->head_x, s->item_logit,

@@ -20,8 +20,11 @@ static onet_status status_of(const orders *s, onet_error *err) {
 }
 
 static void place(orders *s, arena &a, const search_plan *p, size_t B) {
+    size_t relations = B * p->n * p->n * s->net.settings.relations;
     size_t R = B * p->n, out = B * p->found, blocks = p->blocks, steps = blocks * p->S * p->placed * p->beams;
     a.place(s->items, R * s->net.width);
+    a.place(s->pairs, relations);
+    a.place(s->e, 2 * relations);
     a.place(s->given, B * p->placed);
     a.place(s->rules, B * p->rules);
     a.place(s->x, R * s->net.D);
@@ -40,6 +43,7 @@ static void place(orders *s, arena &a, const search_plan *p, size_t B) {
 static void place_host(const orders *s, arena &a, orders::part *k, const search_plan *p, size_t B) {
     size_t R = B * p->n, out = B * p->found;
     a.place(k->items, R * s->net.width);
+    a.place(k->pairs, R * p->n * s->net.settings.relations);
     a.place(k->given, B * p->placed);
     a.place(k->rules, B * p->rules);
     a.place(k->order, out * p->placed);
@@ -101,12 +105,14 @@ static void copy_from(orders *s, void *to, const void *from, size_t bytes) {
 }
 
 static bool start_part(orders *s, orders::part *k, const search_plan *p, const order_batch *b) {
-    size_t B = (size_t)k->count, places = B * p->found * p->placed;
-    if (!b->take(b->context, k->first, k->count, k->items, b->score ? k->given : nullptr,
-                 b->rules ? k->rules : nullptr))
+    size_t B = (size_t)k->count, places = B * p->found * p->placed,
+           relations = B * p->n * p->n * s->net.settings.relations;
+    if (!b->take(b->context, k->first, k->count, k->items, relations ? k->pairs : nullptr,
+                 b->score ? k->given : nullptr, b->rules ? k->rules : nullptr))
         return false;
     if (s->base.poison) gpu_ok(s, cudaMemsetAsync(s->memory, 0xff, s->memory_bytes, s->stream), "poison");
     copy_to(s, s->items, k->items, B * p->n * s->net.width * sizeof *k->items);
+    if (relations) copy_to(s, s->pairs, k->pairs, relations * sizeof *k->pairs);
     if (b->score) copy_to(s, s->given, k->given, B * p->placed * sizeof *k->given);
     if (b->rules) copy_to(s, s->rules, k->rules, B * p->rules * sizeof *k->rules);
     order_encode(s, k->count, p->n);
@@ -131,7 +137,9 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
     gpu_ok(s, cudaSetDevice(s->device), "opening the device");
     search_plan p;
     size_t row = (size_t)f->width + f->D + 2 * f->H + f->Q + 2 + 2 * (size_t)b->found;
-    size_t each = (row * b->n + b->rules) * sizeof(float);
+    size_t relations =
+        3 * (size_t)b->n * b->n * f->settings.relations; /* as they are given, and as they are seen */
+    size_t each = (row * b->n + b->rules + relations) * sizeof(float);
     size_t B = std::max<size_t>(1, std::min(b->sets, PART_BYTES / each));
     if (!order_search_plan(s, b, &p) || !reserve(s, &p, &B))
         return s->failed[0]

@@ -9,11 +9,12 @@
  * kernel (file)                  reads                              writes
  * take_items (encode.cu)         items                              x [., d]
  * relative_items (encode.cu)     x [., d]                           x [., d .. 2d-1], if the net has them
+ * take_pairs (encode.cu)         pairs                              e, if the net takes relations
  * encoder block k:
  *   rows_product (encode.cu)     x                                  ac
- *   pair_pool (encode.cu)        ac                                 pooled columns of x
+ *   pair_pool (encode.cu)        ac; e                              pooled columns of x
  * rows_product, item_logits      x                                  q, item_logit
- * search_kernel (search.cu)      q, item_logit, given, rules        order, logprob, step
+ * search_kernel (search.cu)      q, item_logit, e, given, rules     order, logprob, step
  *                                its own columns: planes, few; the steps taken: trace */
 #ifndef CUDA_ORDER_ORDER_CUH
 #define CUDA_ORDER_ORDER_CUH
@@ -36,6 +37,8 @@ struct orders {
     void *memory;
     size_t memory_bytes;
     float *items;       /* [R, width] */
+    float *pairs;       /* [B, n, n, E]: as they are given */
+    float *e;           /* [B, n, n, 2E]: e_ij and e_ji, standardised */
     int32_t *given;     /* [B, placed] */
     int32_t *rules;     /* [B, rules of the plan] */
     float *x;           /* [R, D] */
@@ -56,7 +59,7 @@ struct orders {
         cudaEvent_t done;
         unsigned char *memory;
         size_t bytes;
-        float *items, *step;
+        float *items, *pairs, *step;
         int32_t *given, *rules, *order;
         double *logprob;
     } parts[2];

@@ -12,6 +12,7 @@
  * the bits of floats >= 0, whose order does not matter either. */
 #include <algorithm>
 
+#include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/order/order.cuh"
 
 enum { MOST_THREADS = 512, LANE_ROWS = 8 /* cells side by side in a group of 8 * C/4 threads */ };
@@ -71,6 +72,8 @@ struct search_args {
     const float *conv, *pool, *bias, *pool_sign, *head_v; /* as in order_net */
     const int32_t *given;                                 /* [sets, n] */
     int32_t *rules;                                       /* [sets, rules_each]; NULL: no constraints */
+    const float *e, *related, *head_e;                    /* [sets, rows, rows, 2E], [N, 3, E, C], [E] */
+    int relations;                                        /* E */
     float *planes;
     unsigned char *few;
     size_t planes_each, few_each; /* numbers, bytes */
@@ -167,6 +170,19 @@ struct stage {
         return load4(p->q + ((size_t)(first + b / p->beams) * p->rows + i) * p->Q + (m * 6 + l) * p->C + c);
     }
 
+    /* The relations from the item placed last at step t-l, which is not the first, to item i: [E]. */
+    __device__ const float *relations(int b, int i, int l) const {
+        size_t row = (size_t)(first + b / p->beams) * p->rows + last(b, l);
+        return p->e + (row * p->rows + i) * 2 * p->relations;
+    }
+    /* What they give by the weights of block m, from channel c on. */
+    __device__ void add_relations(float (&acc)[4], int b, int i, int m, int l, int c) const {
+        if (t == l) return;
+        *(float4 *)acc =
+            with_relations(*(float4 *)acc, relations(b, i, l),
+                           p->related + ((size_t)m * 3 + l) * p->relations * p->C + c, p->relations, p->C);
+    }
+
     /* Before the first block: `same` and `seen` of all blocks but for this step's pools, which are emptied.
      */
     template <int T> __device__ void begin() const {
@@ -216,7 +232,7 @@ struct stage {
     }
 
     /* Block m: all cells of this step. */
-    template <int T> __device__ void block(int m) const {
+    template <int T, bool RELATED> __device__ void block(int m) const {
         int C = p->C, n = p->n, four = C / 4, group = LANE_ROWS * four;
         int groups = blockDim.x / group, own = threadIdx.x / group, within = threadIdx.x % group;
         int c = within % four * 4, lane = within / four, rows = beams_now() * n;
@@ -237,7 +253,10 @@ struct stage {
                 *(float4 *)acc[j] = load4(f.same + at);
                 if (!is_placed(b[j], i[j])) {
                     add4(acc[j], load4(f.seen + at));
-                    for (int l = 0; l < lags; l++) add4(acc[j], x_term(b[j], i[j], m, l, c));
+                    for (int l = 0; l < lags; l++) {
+                        add4(acc[j], x_term(b[j], i[j], m, l, c));
+                        if (RELATED) add_relations(acc[j], b[j], i[j], m, l, c);
+                    }
                 } else {
                     /* Placed one step ago: it was still unplaced at steps t-1 and t-2; two steps ago: at
                      * t-2. */
@@ -245,6 +264,7 @@ struct stage {
                     for (int l = from; l < lags; l++) {
                         add4(acc[j], x_term(b[j], i[j], m, l, c));
                         add4(acc[j], y_term(b[j], m, l, c));
+                        if (RELATED) add_relations(acc[j], b[j], i[j], m, l, c);
                     }
                 }
             }
@@ -302,7 +322,7 @@ struct stage {
     }
 
     /* Four lanes per cell. */
-    __device__ void logits() const {
+    template <bool RELATED> __device__ void logits() const {
         int C = p->C, n = p->n, rows = beams_now() * n, quarter = threadIdx.x % 4;
         for (int row0 = 0; row0 < rows; row0 += blockDim.x / 4) {
             int row = row0 + threadIdx.x / 4, at = min(row, rows - 1), b = number(at / n), i = at % n;
@@ -314,6 +334,8 @@ struct stage {
                 }
             sum += __shfl_xor_sync(~0u, sum, 1);
             sum += __shfl_xor_sync(~0u, sum, 2);
+            if (RELATED && t)
+                for (int r = 0; r < p->relations; r++) sum += relations(b, i, 0)[r] * p->head_e[r];
             if (row < rows && quarter == 0)
                 f.logit[(size_t)b * n + i] =
                     p->item_logit[(size_t)(first + b / p->beams) * p->rows + i] + sum;
@@ -467,7 +489,7 @@ struct stage {
     }
 };
 
-template <bool SHARED, int T>
+template <bool SHARED, int T, bool RELATED>
 __global__ static void __launch_bounds__(SHARED ? 256 : MOST_THREADS, SHARED ? 2 : 1)
     search_kernel(const __grid_constant__ search_args p) {
     extern __shared__ float4 memory[];
@@ -500,13 +522,13 @@ __global__ static void __launch_bounds__(SHARED ? 256 : MOST_THREADS, SHARED ? 2
             g.template begin<T>();
             __syncthreads();
             for (int m = 0; m < p.N; m++) {
-                g.template block<T>(m);
+                g.template block<T, RELATED>(m);
                 __syncthreads();
                 if (m + 1 == p.N) break;
                 g.template after<T>(m);
                 __syncthreads();
             }
-            g.logits();
+            g.template logits<RELATED>();
             __syncthreads();
             g.softmax();
             __syncthreads();
@@ -523,15 +545,23 @@ __global__ static void __launch_bounds__(SHARED ? 256 : MOST_THREADS, SHARED ? 2
 
 typedef void search_fn(const search_args);
 
-static search_fn *kernel_for(const search_plan *p) {
-    if (p->planes_shared) return p->cells == 4 ? search_kernel<true, 4> : search_kernel<true, 2>;
-    return p->cells == 4 ? search_kernel<false, 4> : search_kernel<false, 2>;
+template <bool RELATED> static search_fn *kernel_of(const search_plan *p) {
+    if (p->planes_shared)
+        return p->cells == 4 ? search_kernel<true, 4, RELATED> : search_kernel<true, 2, RELATED>;
+    return p->cells == 4 ? search_kernel<false, 4, RELATED> : search_kernel<false, 2, RELATED>;
+}
+
+static search_fn *kernel_for(const orders *s, const search_plan *p) {
+    return s->net.settings.relations ? kernel_of<true>(p) : kernel_of<false>(p);
 }
 
 bool order_search_limits(orders *s) {
-    search_fn *all[] = {search_kernel<true, 4>, search_kernel<true, 2>, search_kernel<false, 4>,
-                        search_kernel<false, 2>};
-    for (search_fn *k : all) gpu_ok(s, allow_shared(k, s->shared), "limit");
+    for (int kind = 0; kind < 4; kind++) {
+        search_plan p = {};
+        p.planes_shared = kind & 1;
+        p.cells = kind & 2 ? 4 : 2;
+        gpu_ok(s, allow_shared(kernel_for(s, &p), s->shared), "limit");
+    }
     return !s->failed[0];
 }
 
@@ -567,7 +597,7 @@ bool order_search_plan(orders *s, const order_batch *b, search_plan *p) {
     p->cells = threads(4) * together >= 384 ? 4 : 2;
     p->threads = std::max(threads(p->cells), 64);
     int fit = 0;
-    gpu_ok(s, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel_for(p), p->threads, p->shared),
+    gpu_ok(s, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel_for(s, p), p->threads, p->shared),
            "occupancy");
     p->blocks = s->multiprocessors * std::max(fit, 1);
     p->blocks = (int)std::min<size_t>(p->blocks, (b->sets + p->S - 1) / p->S);
@@ -598,6 +628,10 @@ void order_search(orders *s, const search_plan *p, int B, bool score) {
     a.bias = s->numbers + f->bias;
     a.pool_sign = s->numbers + f->sign;
     a.head_v = s->numbers + f->head_v;
+    a.e = s->e;
+    a.related = s->numbers + f->last;
+    a.head_e = s->numbers + f->head_e;
+    a.relations = f->settings.relations;
     a.given = s->given;
     a.rules = p->rules ? s->rules : nullptr;
     a.planes = p->planes_shared ? nullptr : s->planes;
@@ -609,5 +643,5 @@ void order_search(orders *s, const search_plan *p, int B, bool score) {
     a.order = s->order;
     a.step = s->step;
     a.logprob = s->logprob;
-    LAUNCH(s, s->stream, std::min(p->blocks, up(B, p->S)), p->threads, p->shared, kernel_for(p), a);
+    LAUNCH(s, s->stream, std::min(p->blocks, up(B, p->S)), p->threads, p->shared, kernel_for(s, p), a);
 }
