@@ -230,6 +230,10 @@ ONET_API const onet_words *onet_model_words(const onet_model *model); /* NULL: i
  * per line (NULL: none). */
 ONET_API const onet_columns *onet_model_columns(const onet_model *model);
 ONET_API const char *onet_model_relations(const onet_model *model);
+/* Relations of its sets; onet_model_settings has more where some are made from features, as this text asks
+ * for (onet_train_options.relate; NULL: none is). */
+ONET_API int onet_model_given_relations(const onet_model *model);
+ONET_API const char *onet_model_relate(const onet_model *model);
 /* What replaces a missing relation, one number for each; NULL: none may be missing. */
 ONET_API const float *onet_model_relation_fill(const onet_model *model);
 
@@ -404,6 +408,11 @@ typedef struct onet_train_options {
      * else have "auto". NULL: "auto". Without `standardise`, "auto" and "standard" are "none". */
     const char *scale;
     int within; /* 1: the rank of each feature within the set is a feature too; equal values have one rank */
+    /* Relations made from features, beside those that the sets have: a list such as
+     * "distance:x+y,difference:age,equal:type" of names of onet_relates() with columns, by name, or by number
+     * from 1; all columns where none is named. They are computed in double from the features as they are, and
+     * scaled as relations of the sets. The model keeps the list, and makes them itself. NULL: none. */
+    const char *relate;
 } onet_train_options;
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */

@@ -44,6 +44,8 @@ ONET_API onet_status onet_train_possible(const onet_train_options *options, onet
 /* A batch for these sets: the default of onet_train_options.batch and, where sets have relations and are so
  * large that such a batch would need over a gigabyte, fewer. */
 ONET_API int onet_train_batch(const onet_sets *sets);
+/* The same for a training that makes relations of its own (onet_train_options.relate). */
+ONET_API int onet_train_batch_related(const onet_sets *sets);
 /* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;
  * and while it runs m.lock, which keeps other trainings from writing them. */
 typedef enum onet_train_file {
@@ -69,6 +71,15 @@ typedef enum onet_scale {
     ONET_SCALE_NONE      /* as it is */
 } onet_scale;
 ONET_API const onet_choice *onet_scales(void); /* onet_scale */
+
+/* A relation that is made from features: columns of the two items (onet_train_options.relate). */
+typedef enum onet_relate {
+    ONET_RELATE_DISTANCE = 0, /* the Euclidean distance over all columns */
+    ONET_RELATE_DIFFERENCE,   /* the second item's value less the first one's; each column is a relation */
+    ONET_RELATE_PRODUCT,      /* the product of the two values, summed over the columns */
+    ONET_RELATE_EQUAL         /* 1: equal in all columns; else 0 */
+} onet_relate;
+ONET_API const onet_choice *onet_relates(void); /* onet_relate */
 
 /* What was chosen for a feature. */
 typedef struct onet_feature {

@@ -276,10 +276,10 @@ static void files(void **state) {
     usage(onet_format_of_path("a.unknown", &format, &err));
     assert_string_equal(onet_status_name((onet_status)77), "unknown status");
     assert_non_null(onet_version());
-    const onet_choice *lists[] = {onet_formats(),    onet_pools(),       onet_presets(),
-                                  onet_decodes(),    onet_kernel_sets(), onet_devices(),
-                                  onet_schedules(),  onet_batch_kinds(), onet_norm_statistics(),
-                                  onet_precisions(), onet_unknowns(),    onet_scales()};
+    const onet_choice *lists[] = {
+        onet_formats(),  onet_pools(),     onet_presets(),     onet_decodes(),         onet_kernel_sets(),
+        onet_devices(),  onet_schedules(), onet_batch_kinds(), onet_norm_statistics(), onet_precisions(),
+        onet_unknowns(), onet_scales(),    onet_relates()};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) assert_non_null(lists[i][0].name);
     assert_non_null(onet_kernels_here()[0]);
 }
@@ -553,6 +553,10 @@ static void training(void **state) {
     ok(onet_train_possible(&o, &err));
     usage(onet_train_possible(&(onet_train_options){.size = 1}, &err));
     assert_int_equal(onet_train_batch(NULL), 32);
+    assert_int_equal(onet_train_batch_related(NULL), 32);
+    o.relate = "nearness";
+    usage(onet_train_possible(&o, &err));
+    o = small_training();
     o.epochs = 0;
     usage(onet_train_possible(&o, &err));
     o = small_training();
@@ -935,6 +939,8 @@ static void columns(void **state) {
     assert_non_null(onet_missings()->name);
     assert_null(onet_model_columns(NULL));
     assert_null(onet_model_relations(NULL));
+    assert_null(onet_model_relate(NULL));
+    assert_int_equal(onet_model_given_relations(NULL), 0);
     usage(onet_sets_set_columns(NULL, c, &err));
     ok(onet_sets_set_columns(sets, c, &err));
     onet_columns_free(c);

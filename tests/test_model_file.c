@@ -341,8 +341,8 @@ static void expect_after(const char *from, const char *to, const char *sentence)
 
 static void test_altered_header(void **state) {
     expect_after("\"ordernet\"", "\"disorder\"", "is not an OrderNet model");
-    expect_after("version\":\"1\"", "version\":\"5\"",
-                 "format_version is \"5\", which this version does not know; use a newer OrderNet");
+    expect_after("version\":\"1\"", "version\":\"6\"",
+                 "format_version is \"6\", which this version does not know; use a newer OrderNet");
     expect_after("format_version", "formal_version", "has no format_version; the file is corrupt");
     expect_after("version\":\"1\"", "version\":\"2\"", "its settings.relative is \"\" where a whole number");
     expect_after("settings.hidden", "settings.hodden", "settings.hodden is \"3\", which this version");

@@ -148,6 +148,7 @@ static void learns_from_relations_alone(void **state) {
 static void batches_fit_memory(void **state) {
     onet_sets large = {.count = 2, .start = (size_t[]){0, 1000, 2000}, .width = 1};
     assert_int_equal(onet_train_batch(&large), 32);
+    assert_int_equal(onet_train_batch_related(&large), 1);
     large.pairs = &(onet_pairs){.width = 2};
     assert_int_equal(onet_train_batch(&large), 1);
     large.start = (size_t[]){0, 500, 1000};

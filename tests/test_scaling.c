@@ -39,13 +39,12 @@ static void texts(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(scaling_parse(wrong[i], 3, columns, NULL, wish, &err), ONET_USAGE);
     /* Relations by their names, beside features. */
-    onet_pairs pairs = {.width = 2, .names = (char[]){"time\ntoll"}};
-    ok(scaling_parse("none:time,quantile:x", 3, columns, &pairs, wish, &err));
-    ok(scaling_parse_relations("none:time,quantile:x", &pairs, wish, &err));
+    ok(scaling_parse("none:time,quantile:x", 3, columns, "time\ntoll", wish, &err));
+    ok(scaling_parse_relations("none:time,quantile:x", "time\ntoll", wish, &err));
     assert_true(wish[0] == ONET_SCALE_NONE && wish[1] == ONET_SCALE_AUTO);
-    assert_int_equal(scaling_parse_relations("quantile:toll", &pairs, wish, &err), ONET_USAGE);
-    pairs.names = NULL;
-    ok(scaling_parse_relations("none,standard:relation 2", &pairs, wish, &err));
+    ok(scaling_parse_relations("quantile:toll", "time\ntoll", wish, &err));
+    assert_true(wish[0] == ONET_SCALE_AUTO && wish[1] == ONET_SCALE_QUANTILE);
+    ok(scaling_parse_relations("none,standard:relation 2", "relation 1\nrelation 2", wish, &err));
     assert_true(wish[0] == ONET_SCALE_NONE && wish[1] == ONET_SCALE_STANDARD);
     assert_int_equal(scaling_parse("none:0", 3, NULL, NULL, wish, &err), ONET_USAGE);
     assert_int_equal(scaling_parse("none:4", 3, NULL, NULL, wish, &err), ONET_USAGE);
@@ -67,7 +66,9 @@ static onet_sets *four(void) {
 static void quantiles_and_ranks(void **state) {
     onet_sets *sets = four(), seen;
     scaling *s;
-    ok(scaling_learn(&s, sets, "quantile:1,standard", true, true, NULL, &err));
+    ok(scaling_learn(&s, sets,
+                     &(scaling_wish){.text = "quantile:1,standard", .within = true, .standardise = true},
+                     NULL, &err));
     assert_int_equal(s->inputs, 4);
     ok(scaling_apply(s, sets, &seen, &err));
     /* Half of the items with the same value count as smaller. */
@@ -93,7 +94,7 @@ static void one_item_has_the_middle_rank(void **state) {
     onet_sets *sets, seen;
     scaling *s;
     ok(onet_sets_from(&sets, 1, 1, 1, items, order, &err));
-    ok(scaling_learn(&s, sets, NULL, true, true, NULL, &err));
+    ok(scaling_learn(&s, sets, &(scaling_wish){.within = true, .standardise = true}, NULL, &err));
     ok(scaling_apply(s, sets, &seen, &err));
     assert_true(seen.items[0] == 7 && seen.items[1] == 0.5f);
     free(seen.items);

@@ -197,7 +197,7 @@ class TrainOptions(Structure):
         ("progress", ProgressFunction),
         *_members("pointer context, from_, world; int keep, keep_stopped"),
         ("best", POINTER(c_void_p)),
-        *_members("int half, models; double stray; string scale; int within"),
+        *_members("int half, models; double stray; string scale; int within; string relate"),
     ]
 
 
@@ -366,6 +366,8 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_model_columns": (c_void_p, [c_void_p]),
     "onet_model_relations": (c_char_p, [c_void_p]),
     "onet_model_relation_fill": (c_void_p, [c_void_p]),
+    "onet_model_given_relations": (c_int, [c_void_p]),
+    "onet_model_relate": (c_char_p, [c_void_p]),
     "onet_columns_new": (c_int, [POINTER(c_void_p), c_int, POINTER(c_char_p), c_char_p, c_char_p, _ERR]),
     "onet_columns_free": (None, [c_void_p]),
     "onet_columns_width": (c_int, [c_void_p]),

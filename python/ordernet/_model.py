@@ -107,6 +107,11 @@ class OrderNet:
         training data that is smaller, "none" as it is; single features by name, or by number from 1, as in
         "quantile:price,standard:x". within=True gives each feature's rank within the set too. ``scales_`` says what was
         chosen.
+    relate
+        relations between items that are made from their features, beside those of the sets: a list such as
+        "distance:x+y,difference:age,equal:type" of distance (Euclidean), difference (the second less the first, for each
+        column), product (summed over the columns) and equal (1 or 0), with columns by name, or by number from 1; all
+        where none is named. The model keeps the list and makes them itself.
     standardise, drop, jitter, stray, train_vectors, forget
         scale features to mean 0 and variance 1; leave items out, add noise to features, place another item than
         the right one at some steps, anew in each epoch; words: train their vectors, take a share of them for unknown.
@@ -191,6 +196,7 @@ class OrderNet:
         standardise: bool = True,
         scale: str = "auto",
         within: bool = False,
+        relate: Optional[str] = None,
         drop: float = 0.0,
         jitter: float = 0.0,
         stray: float = 0.0,
@@ -239,6 +245,7 @@ class OrderNet:
         self.standardise = standardise
         self.scale = scale
         self.within = within
+        self.relate = relate
         self.drop = drop
         self.jitter = jitter
         self.stray = stray
@@ -378,6 +385,7 @@ class OrderNet:
             setattr(options, name, _library.choose(names, getattr(self, name), name))
         options.scale = _library.text_bytes(self.scale, "scale")
         options.within = int(bool(self.within))
+        options.relate = None if self.relate is None else _library.text_bytes(self.relate, "relate")
         options.kernels = _library.text_bytes(self.kernels, "kernels")
         options.device = _library.text_bytes(self.device, "device")
         if self.keep not in ("last", "best"):
@@ -757,7 +765,7 @@ class OrderNet:
         given, engine = self._with_orders(sets, orders), self._fitted()
         names = names_of(engine.columns) or given.features or [str(j) for j in range(engine.width)]
         related = lib.onet_model_relations(engine.handle)
-        count = int(engine.settings.relations)
+        count = lib.onet_model_given_relations(engine.handle)
         names = names + (related.decode().split("\n") if related else [f"relation {r + 1}" for r in range(count)])
         orderer, found = self._orderer(engine), []
         try:

@@ -614,3 +614,26 @@ def test_wrong_relations():
         Sets.flat(None, [2], pairs=np.zeros(3))
     with pytest.raises(UsageError, match="there are none"):
         Sets([[[1.0]]], relations=["a"])
+
+
+def test_relations_made_from_features(tmp_path):
+    """The same numbers, made by the model or given as pairs, give the same answers; what is kept, and what is refused."""
+    rng = np.random.default_rng(6)
+    items = [rng.normal(size=(rng.integers(2, 7), 2)).astype(np.float32) for _ in range(60)]
+    orders = [np.argsort(one[:, 0]) for one in items]
+    wide = [one.astype(float) for one in items]
+    pairs = [np.sqrt(((one[None] - one[:, None]) ** 2).sum(axis=2)) for one in wide]
+    few = {**SMALL, "epochs": 2}
+    given = ordernet.OrderNet(**few).fit(Sets(items, orders, pairs=pairs))
+    made = ordernet.OrderNet(**few, relate="distance").fit(Sets(items, orders))
+    made.save(tmp_path / "made.safetensors")
+    for model in (made, ordernet.load(tmp_path / "made.safetensors"), pickle.loads(pickle.dumps(made))):
+        assert np.array_equal(model.predict_log_proba(items, orders), given.predict_log_proba(Sets(items, orders, pairs=pairs)))
+        assert len(model.order(items[0])) == len(items[0])
+        assert [one["feature"] for one in model.importance(items, orders, repeats=1)] == ["0", "1"]
+    with pytest.raises(DataError, match="1 relation"):
+        made.predict(Sets(items, pairs=pairs))
+    with pytest.raises(UsageError, match="there is no feature `3`"):
+        ordernet.OrderNet(**few, relate="distance:3").fit(Sets(items, orders))
+    with pytest.raises(UsageError, match="relate"):
+        ordernet.OrderNet(**few, relate=3).fit(Sets(items, orders))

@@ -224,7 +224,7 @@ onet_status eval_importance(eval_importances *m, const onet_model *model, onet_o
                             const eval_sets *e, const onet_set_measure *each, int repeats, uint64_t seed,
                             bool quiet, onet_error *err) {
     enum { NAME = 256 };
-    int relations = onet_model_settings(model)->relations, all = e->sets->width + relations;
+    int relations = onet_model_given_relations(model), all = e->sets->width + relations;
     size_t width = (size_t)all;
     const onet_columns *columns = onet_model_columns(model);
     m->name = array_new(width, sizeof *m->name);

@@ -92,7 +92,7 @@ static onet_status check_kind(const onet_model *model, const char *model_name, c
                     "an item has %d feature%s, but %s orders items of %d; give it such items, or another "
                     "model",
                     items->width, items->width == 1 ? "" : "s", model_name, width);
-    int meant = onet_model_settings(model)->relations;
+    int meant = onet_model_given_relations(model);
     if (meant != items->relations)
         return fail(err, ONET_BAD,
                     "two items have %d relation%s, but %s was trained on %d; give it such sets, or another "

@@ -802,20 +802,22 @@ def related(data, pairs, order=True):
 
 
 def relations():
-    """Relations, with features and without, give the same model and answers from every format and front end."""
+    """Relations, with features and without, given and made of them, give the same model and answers from every format and front
+    end."""
     import ordernet
     from client import Server
 
     r = np.random.default_rng(5)
     sizes = [int(n) for n in r.integers(2, 6, 24)]
     pairs = [r.normal(size=(n, n, 2)).astype(np.float32).astype(float) for n in sizes]
-    for width in (0, 2):
+    for width, made in ((0, None), (2, None), (2, "distance,difference:2")):
+        relate = ["--relate", made] if made else []
         items = [r.normal(size=(n, width)).astype(np.float32).astype(float) for n in sizes]
         data = Data(items, [[int(i) for i in np.argsort(e[0, :, 0])] for e in pairs])
         found, model, asked = {}, path("related.model.safetensors"), {}
         for name, options, content in related(data, pairs):
-            found[name] = train(write(name, content), *options, model="related.model.safetensors")
-        net = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
+            found[name] = train(write(name, content), *options, *relate, model="related.model.safetensors")
+        net = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", relate=made, **NET)
         given = items if width else None
         found["Sets"] = facts_of(fitted(net, ordernet.Sets(given, data.orders, pairs=pairs)))
         joined = np.concatenate([e.reshape(-1, 2) for e in pairs])

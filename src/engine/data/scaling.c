@@ -101,6 +101,11 @@ static float scaled(const scaling *s, int j, size_t first, double x) {
     return (float)x;
 }
 
+void scaling_values(const scaling *s, float *x) {
+    size_t knot = 0;
+    for (int j = 0; j < s->width; knot += (size_t)s->count[j++]) x[j] = scaled(s, j, knot, (double)x[j]);
+}
+
 typedef struct place {
     double value;
     size_t item;

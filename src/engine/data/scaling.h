@@ -34,20 +34,35 @@ typedef struct scaling {
 } scaling;
 
 /* What a text such as "auto", "quantile" or "quantile:price,standard:x" asks for each feature: wish [width].
- * columns: their names, or NULL, then they are numbers from 1 on; what is said of relations is passed over.
- * ONET_USAGE for another text. */
-onet_status scaling_parse(const char *text, int width, const onet_columns *columns, const onet_pairs *pairs,
+ * columns: their names, or NULL, then they are numbers from 1 on. relations: the names of relations, one per
+ * line, or NULL; what is said of them is passed over. ONET_USAGE for another text. */
+onet_status scaling_parse(const char *text, int width, const onet_columns *columns, const char *relations,
                           onet_scale *wish, onet_error *err);
-/* The same for the relations: wish [pairs->width]. */
-onet_status scaling_parse_relations(const char *text, const onet_pairs *pairs, onet_scale *wish,
+/* The same for the relations: wish [their number]. */
+onet_status scaling_parse_relations(const char *text, const char *relations, onet_scale *wish,
                                     onet_error *err);
 /* The same without the features: whether the text can be right. */
 onet_status scaling_check_text(const char *text, onet_error *err);
 
+/* What is to be learned of features. */
+typedef struct scaling_wish {
+    const char *text;      /* as scaling_parse has it */
+    const char *relations; /* the names of relations, one per line; NULL: there are none */
+    bool within;
+    bool standardise; /* as in onet_train_options */
+    bool keep_exact;  /* relations are made from features: which of them are taken in double must be known */
+} scaling_wish;
+
 /* Learns it from sets to train on. *result is NULL where all features are plain ones: the net then sees the
- * items as they are. feature [width], or NULL: what was chosen. standardise: as in onet_train_options. */
-onet_status scaling_learn(scaling **result, const onet_sets *sets, const char *text, bool within,
-                          bool standardise, onet_feature *feature, onet_error *err);
+ * items as they are. feature [width], or NULL: what was chosen. */
+onet_status scaling_learn(scaling **result, const onet_sets *sets, const scaling_wish *wish,
+                          onet_feature *feature, onet_error *err);
+/* The same for the relations of sets: quantiles where wish [relations] says so. *result is NULL where it does
+ * not. */
+onet_status scaling_learn_relations(scaling **result, const onet_sets *sets, const onet_scale *wish,
+                                    onet_error *err);
+/* Scales one value of each: x [width], in place. */
+void scaling_values(const scaling *s, float *x);
 /* Room for one, all zero; NULL when memory is short. */
 scaling *scaling_room(int width, size_t knots);
 onet_status scaling_copy(scaling **copy, const scaling *from, onet_error *err);
@@ -65,13 +80,14 @@ static inline double scaling_value(const scaling *s, const onet_sets *sets, size
 }
 
 /* ---- In a model's file: scaling.kind, scaling.within, scaling.exact, scaling.centre, scaling.count,
- * scaling.knots and scaling.levels ---- */
+ * scaling.knots and scaling.levels; of relations, relations.kind and so on ---- */
 
 enum { SCALING_TENSORS = 7 };
+typedef enum scaling_of { SCALING_OF_FEATURES, SCALING_OF_RELATIONS } scaling_of;
 /* The tensors, to be written: they live as long as the scaling. Returns how many. */
-size_t scaling_tensors(const scaling *s, st_tensor tensor[SCALING_TENSORS]);
+size_t scaling_tensors(const scaling *s, scaling_of of, st_tensor tensor[SCALING_TENSORS]);
 /* *s is NULL where the file has none. inputs: what it must come to. */
-onet_status scaling_read(scaling **s, const safetensors *file, int inputs, onet_error *err);
+onet_status scaling_read(scaling **s, const safetensors *file, scaling_of of, int inputs, onet_error *err);
 void scaling_sum(sha256 *sum, const scaling *s);
 
 #endif

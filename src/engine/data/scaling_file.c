@@ -8,24 +8,31 @@
 #include "engine/base/memory.h"
 #include "engine/data/scaling.h"
 
-size_t scaling_tensors(const scaling *s, st_tensor t[SCALING_TENSORS]) {
+enum { KIND, WITHIN, EXACT, CENTRE, COUNT, KNOTS, LEVELS };
+static const char *const names[][SCALING_TENSORS] = {
+    [SCALING_OF_FEATURES] = {"scaling.kind", "scaling.within", "scaling.exact", "scaling.centre",
+                             "scaling.count", "scaling.knots", "scaling.levels"},
+    [SCALING_OF_RELATIONS] = {"relations.kind", "relations.within", "relations.exact", "relations.centre",
+                              "relations.count", "relations.knots", "relations.levels"}};
+
+size_t scaling_tensors(const scaling *s, scaling_of of, st_tensor t[SCALING_TENSORS]) {
     if (!s) return 0;
-    size_t w = (size_t)s->width, k = s->knots;
-    t[0] = (st_tensor){.name = "scaling.kind", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->kind};
-    t[1] = (st_tensor){.name = "scaling.within", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->within};
-    t[2] = (st_tensor){.name = "scaling.exact", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->exact};
-    t[3] = (st_tensor){.name = "scaling.centre", .type = ST_F64, .dims = 1, .shape = {w}, .data = s->centre};
-    t[4] = (st_tensor){.name = "scaling.count", .type = ST_I32, .dims = 1, .shape = {w}, .data = s->count};
-    t[5] = (st_tensor){.name = "scaling.knots", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->knot};
-    t[6] = (st_tensor){.name = "scaling.levels", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->level};
-    return k ? 7 : 5;
+    const void *const data[] = {s->kind, s->within, s->exact, s->centre, s->count, s->knot, s->level};
+    static const st_type type[] = {ST_U8, ST_U8, ST_U8, ST_F64, ST_I32, ST_F64, ST_F64};
+    for (int k = 0; k < SCALING_TENSORS; k++)
+        t[k] = (st_tensor){.name = names[of][k],
+                           .type = type[k],
+                           .dims = 1,
+                           .shape = {k < KNOTS ? (size_t)s->width : s->knots},
+                           .data = data[k]};
+    return s->knots ? SCALING_TENSORS : KNOTS;
 }
 
-static onet_status corrupt(const safetensors *file, onet_error *err) {
+static onet_status corrupt(const safetensors *file, scaling_of of, onet_error *err) {
     return fail(err, ONET_BAD,
-                "%s: the tensors of its scaling (scaling.kind, ...) do not go together; train the model "
+                "%s: the tensors of its scaling (%s, ...) do not go together; train the model "
                 "again or use an earlier one",
-                safetensors_name(file));
+                safetensors_name(file), names[of][KIND]);
 }
 
 /* What scaling_apply relies on. */
@@ -49,22 +56,24 @@ static bool sound(const scaling *s, int inputs) {
     return knots == s->knots && count == inputs;
 }
 
-onet_status scaling_read(scaling **result, const safetensors *file, int inputs, onet_error *err) {
+onet_status scaling_read(scaling **result, const safetensors *file, scaling_of of, int inputs,
+                         onet_error *err) {
     const size_t any = SIZE_MAX;
+    const char *const *name = names[of];
     const st_tensor *kind, *within, *exact, *centre, *count, *knot = NULL, *level = NULL;
     *result = NULL;
-    if (!safetensors_find(file, "scaling.kind")) return ONET_OK;
-    onet_status status = safetensors_expect(file, "scaling.kind", ST_U8, 1, &any, &kind, err);
+    if (!safetensors_find(file, name[KIND])) return ONET_OK;
+    onet_status status = safetensors_expect(file, name[KIND], ST_U8, 1, &any, &kind, err);
     if (status) return status;
-    if (kind->shape[0] < 1 || kind->shape[0] > (size_t)inputs) return corrupt(file, err);
-    if ((status = safetensors_expect(file, "scaling.within", ST_U8, 1, kind->shape, &within, err)) ||
-        (status = safetensors_expect(file, "scaling.exact", ST_U8, 1, kind->shape, &exact, err)) ||
-        (status = safetensors_expect(file, "scaling.centre", ST_F64, 1, kind->shape, &centre, err)) ||
-        (status = safetensors_expect(file, "scaling.count", ST_I32, 1, kind->shape, &count, err)))
+    if (kind->shape[0] < 1 || kind->shape[0] > (size_t)inputs) return corrupt(file, of, err);
+    if ((status = safetensors_expect(file, name[WITHIN], ST_U8, 1, kind->shape, &within, err)) ||
+        (status = safetensors_expect(file, name[EXACT], ST_U8, 1, kind->shape, &exact, err)) ||
+        (status = safetensors_expect(file, name[CENTRE], ST_F64, 1, kind->shape, &centre, err)) ||
+        (status = safetensors_expect(file, name[COUNT], ST_I32, 1, kind->shape, &count, err)))
         return status;
-    if (safetensors_find(file, "scaling.knots") &&
-        ((status = safetensors_expect(file, "scaling.knots", ST_F64, 1, &any, &knot, err)) ||
-         (status = safetensors_expect(file, "scaling.levels", ST_F64, 1, knot->shape, &level, err))))
+    if (safetensors_find(file, name[KNOTS]) &&
+        ((status = safetensors_expect(file, name[KNOTS], ST_F64, 1, &any, &knot, err)) ||
+         (status = safetensors_expect(file, name[LEVELS], ST_F64, 1, knot->shape, &level, err))))
         return status;
     scaling *s = scaling_room((int)kind->shape[0], knot ? knot->shape[0] : 0);
     if (!s) return fail_memory(err, "the scaling of the features");
@@ -76,7 +85,7 @@ onet_status scaling_read(scaling **result, const safetensors *file, int inputs, 
     if (!status) status = safetensors_load(file, count, s->count, err);
     if (!status && knot) status = safetensors_load(file, knot, s->knot, err);
     if (!status && knot) status = safetensors_load(file, level, s->level, err);
-    if (!status && !sound(s, inputs)) status = corrupt(file, err);
+    if (!status && !sound(s, inputs)) status = corrupt(file, of, err);
     if (status)
         scaling_free(s);
     else

@@ -92,15 +92,11 @@ static int find(const entry *e, int width, const onet_columns *columns) {
     return number >= 1 && number <= width ? (int)number - 1 : -1;
 }
 
-/* The relation of that name or, where they have no names, "relation 1" and so on; -1: there is none. */
-static int find_relation(const entry *e, const onet_pairs *pairs) {
-    for (int r = 0; pairs && r < pairs->width; r++) {
-        char number[32];
-        const char *name = number;
-        size_t length = (size_t)snprintf(number, sizeof number, "relation %d", r + 1);
-        if (pairs->names) length = lines_find(pairs->names, r, &name);
-        if (length == e->length && !memcmp(name, e->name, length)) return r;
-    }
+/* The relation of that name; -1: there is none. */
+static int find_relation(const entry *e, const char *relations) {
+    const char *name;
+    for (int r = 0; relations && r < lines_count(relations); r++)
+        if (lines_find(relations, r, &name) == e->length && !memcmp(name, e->name, e->length)) return r;
     return -1;
 }
 
@@ -115,26 +111,21 @@ static onet_status find_others(const char *text, onet_scale *others, onet_error 
     return status;
 }
 
-onet_status scaling_parse_relations(const char *text, const onet_pairs *pairs, onet_scale *wish,
+onet_status scaling_parse_relations(const char *text, const char *relations, onet_scale *wish,
                                     onet_error *err) {
     onet_scale others;
     onet_status status = find_others(text, &others, err);
-    for (int r = 0; r < pairs->width; r++) wish[r] = others;
+    for (int r = 0; r < lines_count(relations); r++) wish[r] = others;
     for (const char *at = text; !status && at && *at;) {
         entry e;
         if ((status = take(&at, &e, err)) || !e.name) continue;
-        int r = find_relation(&e, pairs);
-        if (r >= 0 && e.scale == ONET_SCALE_QUANTILE)
-            return fail_field(err, ONET_USAGE, "onet_train_options.scale",
-                              "scale: relation `%.*s` cannot be given by its quantile; standard and none are "
-                              "possible",
-                              e.length > 100 ? 100 : (int)e.length, e.name);
+        int r = find_relation(&e, relations);
         if (r >= 0) wish[r] = e.scale;
     }
     return status;
 }
 
-onet_status scaling_parse(const char *text, int width, const onet_columns *columns, const onet_pairs *pairs,
+onet_status scaling_parse(const char *text, int width, const onet_columns *columns, const char *relations,
                           onet_scale *wish, onet_error *err) {
     onet_scale others;
     onet_status status = find_others(text, &others, err);
@@ -143,7 +134,7 @@ onet_status scaling_parse(const char *text, int width, const onet_columns *colum
         entry e;
         if ((status = take(&at, &e, err)) || !e.name) continue;
         int j = find(&e, width, columns);
-        if (j < 0 && find_relation(&e, pairs) >= 0) continue;
+        if (j < 0 && find_relation(&e, relations) >= 0) continue;
         if (j < 0)
             return fail_field(
                 err, ONET_USAGE, "onet_train_options.scale", "scale: there is no feature `%.*s`%s",
@@ -279,13 +270,13 @@ static bool learn_knots(scaling *s, const onet_sets *sets, double *value) {
     return true;
 }
 
-onet_status scaling_learn(scaling **result, const onet_sets *sets, const char *text, bool within,
-                          bool standardise, onet_feature *feature, onet_error *err) {
+onet_status scaling_learn(scaling **result, const onet_sets *sets, const scaling_wish *wish,
+                          onet_feature *feature, onet_error *err) {
     *result = NULL;
     if (sets->word) {
-        if (within)
+        if (wish->within)
             return fail(err, ONET_USAGE, "ranks within the set are of items that are numbers, not of words");
-        return scaling_check_text(text, err);
+        return scaling_check_text(wish->text, err);
     }
     size_t items = sets->start[sets->count] - sets->start[0], width = (size_t)sets->width;
     scratch x = {.wish = array_new(width, sizeof *x.wish),
@@ -294,17 +285,18 @@ onet_status scaling_learn(scaling **result, const onet_sets *sets, const char *t
     scaling *s = scaling_room(sets->width, 0);
     onet_status status =
         x.wish && x.value && x.gap && s ? ONET_OK : fail_memory(err, "the scaling of the features");
-    if (!status) status = scaling_parse(text, sets->width, sets->columns, sets->pairs, x.wish, err);
+    if (!status) status = scaling_parse(wish->text, sets->width, sets->columns, wish->relations, x.wish, err);
     if (!status) {
         s->inputs = s->width;
-        choose(s, sets, &x, within, standardise, feature);
+        choose(s, sets, &x, wish->within, wish->standardise, feature);
         if (!learn_knots(s, sets, x.value)) status = fail_memory(err, "the scaling of the features");
     }
     if (!status && s->inputs > MAX_WIDTH)
         status = fail(err, ONET_USAGE, "%d features with the ranks within the set; at most %d are possible",
                       s->inputs, MAX_WIDTH);
     bool plain = !status && s->inputs == s->width;
-    for (int j = 0; plain && j < s->width; j++) plain = s->kind[j] == SCALING_PLAIN;
+    for (int j = 0; plain && j < s->width; j++)
+        plain = s->kind[j] == SCALING_PLAIN && !(wish->keep_exact && s->exact[j]);
     if (status || plain)
         scaling_free(s);
     else
@@ -313,4 +305,51 @@ onet_status scaling_learn(scaling **result, const onet_sets *sets, const char *t
     free(x.value);
     free(x.gap);
     return status;
+}
+
+/* ---- Relations --------------------------------------------------------------------------------------- */
+
+/* Values of relation r between different items: every step-th, up to `most`. */
+static size_t some_values(const onet_sets *sets, int r, size_t step, double *value, size_t most) {
+    size_t count = 0, seen = 0, R = (size_t)sets->pairs->width;
+    for (size_t s = 0; s < sets->count; s++)
+        for (size_t i = 0, n = sets_size(sets, s); i < n; i++) {
+            const float *e = sets_pairs(sets, sets->start[s] + i) + r;
+            for (size_t j = 0; j < n; j++) {
+                if (i == j || seen++ % step) continue;
+                if (count == most) return count;
+                value[count++] = (double)e[j * R];
+            }
+        }
+    return count;
+}
+
+onet_status scaling_learn_relations(scaling **result, const onet_sets *sets, const onet_scale *wish,
+                                    onet_error *err) {
+    size_t pairs = 0, wanted = 0, R = (size_t)sets->pairs->width, at = 0;
+    *result = NULL;
+    for (size_t s = 0; s < sets->count; s++) pairs += sets_size(sets, s) * (sets_size(sets, s) - 1);
+    for (size_t r = 0; r < R; r++) wanted += wish[r] == ONET_SCALE_QUANTILE;
+    if (!wanted || !pairs) return ONET_OK;
+    size_t step = 1 + pairs / MOST_GAPS, most = pairs / step + 1;
+    double *value = malloc(most * sizeof *value);
+    scaling *s = scaling_room((int)R, wanted * MOST_KNOTS);
+    if (!value || !s) {
+        free(value);
+        scaling_free(s);
+        return fail_memory(err, "the scaling of the relations");
+    }
+    s->inputs = s->width;
+    for (size_t r = 0; r < R; r++) {
+        if (wish[r] != ONET_SCALE_QUANTILE) continue;
+        size_t count = some_values(sets, (int)r, step, value, most);
+        qsort(value, count, sizeof *value, number_ascending);
+        s->kind[r] = SCALING_QUANTILE;
+        s->count[r] = make_knots(value, count, s->knot + at, s->level + at);
+        at += (size_t)s->count[r];
+    }
+    s->knots = at;
+    free(value);
+    *result = s;
+    return ONET_OK;
 }

@@ -423,6 +423,21 @@ static onet_status check_numbers(const onet_sets *sets, const onet_answer *answe
     return ONET_OK;
 }
 
+/* Up to where sets from `first` on are seen at a time: all of them, except where the net sees other relations
+ * than theirs, which take memory by the square of the items. */
+static size_t part_end(const onet_model *model, const onet_sets *sets, size_t first) {
+    enum { MOST = 1 << 24 }; /* numbers: 64 MB */
+    double numbers = 0;
+    size_t end = first;
+    if (!model->relating) return sets->count;
+    for (; end < sets->count; end++) {
+        double n = (double)sets_size(sets, end);
+        numbers += n * n * model->sh.s.relations;
+        if (end > first && numbers > MOST) break;
+    }
+    return end;
+}
+
 static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                        onet_error *err) {
     const onet_model *model = r->z.model;
@@ -446,12 +461,23 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
                               "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
                               sets_size(sets, s), most,
                               most < ONET_MAX_ITEMS ? ": raise the limit, or split the set" : "");
-    onet_sets scaled = {0};
-    const onet_sets *seen = model->scaling ? &scaled : sets;
-    if (model->scaling && (status = scaling_apply(model->scaling, sets, &scaled, err))) return status;
-    /* The choices of one set are not worth sharing between ranks. */
-    status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(r, seen, answers, score, err);
-    free(scaled.items);
+    /* Some sets at a time; the rest would name its sets by numbers of its own. */
+    size_t first = 0, end = part_end(model, sets, first);
+    if (end < sets->count && sets->constraint_count && (status = onet_sets_check(sets, err))) return status;
+    for (; first < sets->count && !status; first = end) {
+        onet_sets part, seen;
+        end = part_end(model, sets, first);
+        sets_slice(&part, sets, first, end);
+        if ((status = seen_make(&seen, model->scaling, model->relating, &part, first, err))) break;
+        size_t items = sets->start[first] - sets->start[0];
+        score_out own = {.logprob = score.logprob ? score.logprob + first : NULL,
+                         .step = score.step ? score.step + items : NULL,
+                         .choices = score.choices};
+        /* The choices of one set are not worth sharing between ranks. */
+        status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(
+            r, &seen, answers ? answers + first : NULL, own, err);
+        seen_free(&seen, &part);
+    }
     return status ? status : check_numbers(sets, answers, score.logprob, err);
 }
 

@@ -66,7 +66,7 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
         return describe(to, &slope);
     }
     i -= slopes;
-    tensor rest[12 + SCALING_TENSORS];
+    tensor rest[12 + 2 * SCALING_TENSORS];
     size_t count = 0;
     int width = sh->s.width;
     if (m->sized) rest[count++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
@@ -81,7 +81,7 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
     rest[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {inputs}};
     rest[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {inputs}};
     if (m->relation_fill)
-        rest[count++] = (tensor){.name = "relations.fill", .dims = 1, .shape = {sh->s.relations}};
+        rest[count++] = (tensor){.name = "relations.fill", .dims = 1, .shape = {model_given_relations(m)}};
     if (m->words) {
         int words = m->words->count;
         int letters = (int)m->words->at[words] + words - 1; /* a newline between two words */
@@ -96,8 +96,9 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
     }
     if (c && c->fill) rest[count++] = (tensor){.name = "missing.fill", .dims = 1, .shape = {c->width}};
     if (c && c->flag) rest[count++] = (tensor){.name = "missing.flag", .dims = 1, .shape = {c->width}};
-    st_tensor own[SCALING_TENSORS];
-    size_t scalings = scaling_tensors(m->scaling, own);
+    st_tensor own[2 * SCALING_TENSORS];
+    size_t scalings = scaling_tensors(m->scaling, SCALING_OF_FEATURES, own);
+    if (m->relating) scalings += scaling_tensors(m->relating->scale, SCALING_OF_RELATIONS, own + scalings);
     for (size_t k = 0; k < scalings; k++, count++) {
         rest[count] = (tensor){.dims = 1, .shape = {(int)own[k].shape[0]}};
         snprintf(rest[count].name, sizeof rest[count].name, "%s", own[k].name);

@@ -46,11 +46,11 @@ static bool same_missing(const onet_columns *a, const onet_columns *b) {
 
 /* Relations go by their names, and missing ones get the same values. */
 static bool same_relations(const onet_model *a, const onet_model *b) {
-    if (!a->relation_fill != !b->relation_fill ||
+    if (!relating_same(a->relating, b->relating) || !a->relation_fill != !b->relation_fill ||
         (a->relations && b->relations && strcmp(a->relations, b->relations)))
         return false;
-    return !a->relation_fill ||
-           !memcmp(a->relation_fill, b->relation_fill, (size_t)a->sh.s.relations * sizeof *a->relation_fill);
+    return !a->relation_fill || !memcmp(a->relation_fill, b->relation_fill,
+                                        (size_t)model_given_relations(a) * sizeof *a->relation_fill);
 }
 
 static onet_status check(const onet_model *a, const onet_model *b, int number, onet_error *err) {
@@ -194,8 +194,9 @@ static onet_status take_inputs(onet_model *to, const onet_model *from, onet_erro
     size_t width = model_inputs(from);
     if (from->relations && !(to->relations = strdup(from->relations)))
         return fail_memory(err, "the relations");
-    onet_status filled = model_fill_relations(to, from->relation_fill, err);
-    if (filled) return filled;
+    onet_status related = relating_copy(&to->relating, from->relating, err);
+    if (!related) related = model_fill_relations(to, from->relation_fill, err);
+    if (related) return related;
     memcpy(to->mean, from->mean, width * sizeof *to->mean);
     memcpy(to->scale, from->scale, width * sizeof *to->scale);
     to->sized = from->sized;

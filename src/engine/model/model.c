@@ -47,6 +47,7 @@ void onet_model_free(onet_model *m) {
     words_free(m->words);
     onet_columns_free(m->columns);
     scaling_free(m->scaling);
+    relating_free(m->relating);
     free(m->relations);
     free(m->relation_fill);
     free(m);
@@ -116,7 +117,7 @@ const onet_columns *onet_model_columns(const onet_model *m) {
 }
 
 onet_status model_fill_relations(onet_model *m, const float *fill, onet_error *err) {
-    size_t R = (size_t)m->sh.s.relations;
+    size_t R = (size_t)model_given_relations(m);
     if (!fill || !R) return ONET_OK;
     if (!(m->relation_fill = array_new(R, sizeof *fill))) return fail_memory(err, "the relations");
     memcpy(m->relation_fill, fill, R * sizeof *fill);
@@ -125,6 +126,14 @@ onet_status model_fill_relations(onet_model *m, const float *fill, onet_error *e
 
 const float *onet_model_relation_fill(const onet_model *m) {
     return m ? m->relation_fill : NULL;
+}
+
+int onet_model_given_relations(const onet_model *m) {
+    return m ? model_given_relations(m) : 0;
+}
+
+const char *onet_model_relate(const onet_model *m) {
+    return m && m->relating ? m->relating->text : NULL;
 }
 
 const char *onet_model_relations(const onet_model *m) {

@@ -3,6 +3,7 @@
 #define MODEL_MODEL_H
 
 #include "engine/data/columns.h"
+#include "engine/data/relating.h"
 #include "engine/data/scaling.h"
 #include "engine/model/shape.h"
 #include "engine/words/words.h"
@@ -28,8 +29,9 @@ struct onet_model {
     onet_words *words;     /* NULL when items are numbers; owned by the model */
     onet_columns *columns; /* of the data that it was trained on; NULL: not known. Owned by the model */
     scaling *scaling;      /* of the features, before mean and scale; NULL: they are as in the sets */
-    char *relations;       /* names, one per line; NULL: they have none */
-    float *relation_fill;  /* [R]: what replaces a missing one; NULL: none may be missing */
+    relating *relating;    /* of the relations, likewise; NULL: they are as in the sets */
+    char *relations;       /* names of those of the sets, one per line; NULL: they have none */
+    float *relation_fill;  /* [those]: what replaces a missing one; NULL: none may be missing */
     record_entry *record;  /* [records]: the training record, in the order in which it was set */
     size_t records, record_room;
 };
@@ -59,12 +61,17 @@ static inline int model_width(const onet_model *m) {
     return m->scaling ? m->scaling->width : m->sh.s.width;
 }
 
+/* Relations of the sets that it orders; sh.s.relations are those for the net. */
+static inline int model_given_relations(const onet_model *m) {
+    return m->relating ? m->relating->given : m->sh.s.relations;
+}
+
 /* Numbers in mean and scale. */
 static inline size_t model_inputs(const onet_model *m) {
     return (size_t)(m->sh.s.width + m->sh.s.relations);
 }
 
-/* Copies fill [R], what replaces a missing relation; NULL: nothing is done. */
+/* Copies fill [given relations], what replaces a missing relation; NULL: nothing is done. */
 onet_status model_fill_relations(onet_model *model, const float *fill, onet_error *err);
 
 /* Whether sets have the relations that the model was trained on. */

@@ -88,7 +88,8 @@ void model_checksum(const onet_model *m, char hex[65]) {
     sum_settings(&sum, &m->sh.s);
     if (m->sh.s.relations) sum_text(&sum, m->relations ? m->relations : "");
     if (m->relation_fill)
-        sha256_add(&sum, m->relation_fill, (size_t)m->sh.s.relations * sizeof *m->relation_fill);
+        sha256_add(&sum, m->relation_fill, (size_t)model_given_relations(m) * sizeof *m->relation_fill);
+    if (m->relating) sum_text(&sum, m->relating->text ? m->relating->text : "");
     size_t width = model_inputs(m);
     sha256_add(&sum, m->theta, m->sh.total * sizeof *m->theta);
     sha256_add(&sum, m->mean, width * sizeof *m->mean);
@@ -105,14 +106,15 @@ void model_checksum(const onet_model *m, char hex[65]) {
     if (m->words) sum_words(&sum, m->words);
     if (m->columns) sum_columns(&sum, m->columns);
     if (m->scaling) scaling_sum(&sum, m->scaling);
+    if (m->relating && m->relating->scale) scaling_sum(&sum, m->relating->scale);
     sha256_hex(&sum, hex);
 }
 
 /* ---- Saving ------------------------------------------------------------------------------------------ */
 
-/* The first format_version with statistics of sizes of their own, and with scales of features; settings.c
- * has those of the settings. */
-enum { WITH_ROWS = 2, WITH_SCALING = 3 };
+/* The first format_version with statistics of sizes of their own, with scales of features, and with relations
+ * that are not those of the sets; settings.c has those of the settings. */
+enum { WITH_ROWS = 2, WITH_SCALING = 3, WITH_RELATING = 5 };
 
 /* Metadata: the pairs and the few texts that they point to. */
 typedef struct pairs {
@@ -130,12 +132,12 @@ static void pairs_free(pairs *p, size_t records) {
 
 static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tensors *columns,
                               onet_error *err) {
-    p->pair = array_new(SETTINGS + 10 + m->records, sizeof *p->pair);
+    p->pair = array_new(SETTINGS + 11 + m->records, sizeof *p->pair);
     p->keys = array_new(m->records, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
     /* Programs that do not know what a file has must refuse it. */
-    int version = m->scaling ? WITH_SCALING : m->rows ? WITH_ROWS : 1;
+    int version = m->relating ? WITH_RELATING : m->scaling ? WITH_SCALING : m->rows ? WITH_ROWS : 1;
     for (const setting *k = settings_list; k < settings_list + SETTINGS; k++)
         if (*setting_of(&m->sh.s, k) && k->version > version) version = k->version;
     snprintf(p->version, sizeof p->version, "%d", version);
@@ -147,6 +149,8 @@ static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tenso
         p->pair[p->count++] = (st_pair){p->key[i], setting_text(&m->sh.s, k, p->value[i])};
     }
     if (m->relations) p->pair[p->count++] = (st_pair){"relations.names", m->relations};
+    if (m->relating && m->relating->text)
+        p->pair[p->count++] = (st_pair){"relations.made", m->relating->text};
     for (size_t i = 0; i < columns->pairs; i++) p->pair[p->count++] = columns->pair[i];
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
@@ -229,7 +233,7 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                         "%s: input.mean or input.scale of feature %zu is not a finite number; train the "
                         "model again or use an earlier one",
                         name, i);
-    for (int r = 0; m->relation_fill && r < sh->s.relations; r++)
+    for (int r = 0; m->relation_fill && r < model_given_relations(m); r++)
         if (!isfinite(m->relation_fill[r]))
             return fail(err, bad,
                         "%s: relations.fill of relation %d is not a finite number; train the model again or "
@@ -254,7 +258,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     uint16_t *halves;
     onet_status status = check_numbers(m, to.path ? to.path : "the model", ONET_FAILED, err);
     if (status) return status;
-    st_tensor *list = array_new(2 * (size_t)sh->tensors + 12 + SCALING_TENSORS, sizeof *list);
+    st_tensor *list = array_new(2 * (size_t)sh->tensors + 12 + 2 * SCALING_TENSORS, sizeof *list);
     tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
     if (!list || !slopes) {
         free(list);
@@ -302,7 +306,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
         list[count++] = (st_tensor){.name = "relations.fill",
                                     .type = ST_F32,
                                     .dims = 1,
-                                    .shape = {(size_t)sh->s.relations},
+                                    .shape = {(size_t)model_given_relations(m)},
                                     .data = m->relation_fill};
     if (m->words && !status) {
         status = words_tensors_make(&w, m->words, true, err);
@@ -311,7 +315,8 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     }
     if (!status) status = columns_tensors_make(&c, m->columns, err);
     for (size_t i = 0; i < c.tensors; i++) list[count++] = c.tensor[i];
-    count += scaling_tensors(m->scaling, list + count);
+    count += scaling_tensors(m->scaling, SCALING_OF_FEATURES, list + count);
+    if (m->relating) count += scaling_tensors(m->relating->scale, SCALING_OF_RELATIONS, list + count);
     if (!status) status = pairs_make(&p, m, &c, err);
     if (!status)
         status = to.path ? safetensors_write(to.path, list, count, p.pair, p.count, err)
@@ -379,7 +384,7 @@ static onet_status check_known(const safetensors *file, onet_error *err) {
 }
 
 static char newest_version(void) {
-    int version = WITH_SCALING;
+    int version = WITH_RELATING;
     for (const setting *k = settings_list; k < settings_list + SETTINGS; k++)
         if (k->version > version) version = k->version;
     return (char)('0' + version);
@@ -452,6 +457,39 @@ static onet_status read_record(const safetensors *file, onet_model *m, onet_erro
     return ONET_OK;
 }
 
+/* Relations, once the features are known that some may be made from. */
+static onet_status read_relations(const safetensors *file, onet_model *m, onet_error *err) {
+    int R = m->sh.s.relations;
+    if (!R) return ONET_OK;
+    const char *names = safetensors_metadata(file, "relations.names"),
+               *made = safetensors_metadata(file, "relations.made");
+    relating *r = NULL, *all = NULL;
+    onet_status status =
+        made ? relating_new(&r, made, 0, NULL, m->words ? 0 : model_width(m), m->columns, err) : ONET_OK;
+    if (!status && r && r->made > R) status = ONET_USAGE;
+    int given = R - (!status && r ? r->made : 0);
+    relating_free(r);
+    if (names && (!given || lines_count(names) != given)) status = ONET_USAGE;
+    if (!status) status = relating_new(&all, made, given, names, model_width(m), m->columns, err);
+    if (status == ONET_USAGE)
+        return fail(err, ONET_BAD, "%s is corrupt: its %d relations are not those that it names",
+                    safetensors_name(file), R);
+    if (!status) status = scaling_read(&all->scale, file, SCALING_OF_RELATIONS, R, err);
+    if (status || (!made && !all->scale))
+        relating_free(all);
+    else
+        m->relating = all;
+    if (status) return status;
+    if (names && !(m->relations = strdup(names))) return fail_memory(err, "a model");
+    const st_tensor *fill = safetensors_find(file, "relations.fill");
+    size_t numbers = (size_t)given;
+    if (!fill) return ONET_OK;
+    if ((status = safetensors_expect_floats(file, "relations.fill", 1, &numbers, &fill, err))) return status;
+    if (!(m->relation_fill = array_new(numbers, sizeof *m->relation_fill)))
+        return fail_memory(err, "a model");
+    return safetensors_load_floats(file, fill, m->relation_fill, err);
+}
+
 static onet_status read_tensors(const safetensors *file, onet_model *m, onet_error *err) {
     const shape *sh = &m->sh;
     onet_status status = ONET_OK;
@@ -484,22 +522,11 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         (status = safetensors_load_floats(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
         (status = safetensors_load_floats(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;
-    const char *relations = sh->s.relations ? safetensors_metadata(file, "relations.names") : NULL;
-    if (relations && lines_count(relations) != sh->s.relations)
-        return fail(err, ONET_BAD, "%s is corrupt: it has %d names for %d relations", safetensors_name(file),
-                    lines_count(relations), sh->s.relations);
-    if (relations && !(m->relations = strdup(relations))) return fail_memory(err, "a model");
-    const st_tensor *fill = sh->s.relations ? safetensors_find(file, "relations.fill") : NULL;
-    if (fill) {
-        size_t R = (size_t)sh->s.relations;
-        if ((status = safetensors_expect_floats(file, "relations.fill", 1, &R, &fill, err))) return status;
-        if (!(m->relation_fill = array_new(R, sizeof *m->relation_fill))) return fail_memory(err, "a model");
-        if ((status = safetensors_load_floats(file, fill, m->relation_fill, err))) return status;
-    }
     if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors"))
-        return (status = scaling_read(&m->scaling, file, sh->s.width, err))
+        return (status = scaling_read(&m->scaling, file, SCALING_OF_FEATURES, sh->s.width, err)) ||
+                       (status = columns_file_read(&m->columns, file, model_width(m), err))
                    ? status
-                   : columns_file_read(&m->columns, file, model_width(m), err);
+                   : read_relations(file, m, err);
     if (sh->s.relative)
         return fail(err, ONET_BAD,
                     "%s: its settings.relative is 1, but its items are words; make the file again",
@@ -510,7 +537,7 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
                     "%s: words.vectors has %d numbers per word where the net takes %d; make the "
                     "file again",
                     safetensors_name(file), m->words->width, sh->s.width);
-    return ONET_OK;
+    return read_relations(file, m, err);
 }
 
 static onet_status check_sum(const safetensors *file, const onet_model *m, onet_error *err) {

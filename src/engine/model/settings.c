@@ -50,7 +50,7 @@ onet_status settings_check(const onet_settings *s, onet_error *err) {
 }
 
 onet_status model_check_relations(const onet_model *m, const onet_sets *sets, onet_error *err) {
-    int own = m->sh.s.relations, given = sets_relations(sets);
+    int own = model_given_relations(m), given = sets_relations(sets);
     if (own != given)
         return fail(
             err, ONET_BAD,

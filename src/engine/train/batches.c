@@ -106,12 +106,12 @@ void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch) {
     b->count = at;
 }
 
-int onet_train_batch(const onet_sets *sets) {
+static int batch_for(const onet_sets *sets, bool related) {
     /* Pairs of a batch: memory is about 600 bytes for each with the default net. */
     enum { MOST_PAIRS = 1 << 20, LEAST_OTHERS = MOST_PAIRS / 16 };
     onet_train_options plain;
     onet_train_defaults(&plain, sizeof plain);
-    if (!sets || !sets->pairs || !sets->count) return plain.batch;
+    if (!related || !sets->count) return plain.batch;
     double most = 0, mean = 0;
     for (size_t s = 0; s < sets->count; s++) {
         double pairs = (double)sets_size(sets, s) * (double)sets_size(sets, s);
@@ -122,6 +122,14 @@ int onet_train_batch(const onet_sets *sets) {
     double others = MOST_PAIRS - most > LEAST_OTHERS ? MOST_PAIRS - most : LEAST_OTHERS;
     double fits = 1 + floor(others / mean);
     return fits < plain.batch ? (int)fits : plain.batch;
+}
+
+int onet_train_batch(const onet_sets *sets) {
+    return batch_for(sets, sets && sets->pairs);
+}
+
+int onet_train_batch_related(const onet_sets *sets) {
+    return batch_for(sets, sets != NULL);
 }
 
 batch_size batches_size(const batches *b, const batch *one, const onet_sets *sets) {

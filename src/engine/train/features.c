@@ -58,6 +58,22 @@ static onet_status count_equal(const onet_sets *sets, const onet_sets *seen, siz
     return ONET_OK;
 }
 
+/* The scaling that a training would learn. */
+static onet_status learn(scaling **s, const onet_sets *train, const onet_train_options *o,
+                         onet_feature *feature, onet_error *err) {
+    relating *related = NULL;
+    onet_status status =
+        relating_new(&related, o->relate, sets_relations(train), train->pairs ? train->pairs->names : NULL,
+                     train->width, train->columns, err);
+    scaling_wish wish = {.text = o->scale,
+                         .relations = related ? related->names : NULL,
+                         .within = o->within,
+                         .standardise = o->standardise};
+    if (!status) status = scaling_learn(s, train, &wish, feature, err);
+    relating_free(related);
+    return status;
+}
+
 /* ---- The whole --------------------------------------------------------------------------------------- */
 
 onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
@@ -81,7 +97,7 @@ onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
     if (o.from)
         for (int j = 0; j < train->width && onet_model_feature(o.from, j, &feature[j]);) j++;
     else
-        status = scaling_learn(&s, train, o.scale, o.within, o.standardise, feature, err);
+        status = learn(&s, train, &o, feature, err);
     const scaling *used = o.from ? o.from->scaling : s;
     if (!status && equal && used && used->width == train->width)
         status = scaling_apply(used, train, &scaled, err);

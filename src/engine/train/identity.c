@@ -142,6 +142,9 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
     if (o->scale) sha256_add(&sum, o->scale, strlen(o->scale));
     if (!from[0] && o->scale && strcmp(o->scale, "auto") != 0) put_hash(&l, "scale", &sum);
     if (!from[0] && o->within) put(&l, " within=1");
+    sha256_start(&sum);
+    if (o->relate) sha256_add(&sum, o->relate, strlen(o->relate));
+    if (o->relate) put_hash(&l, "relate", &sum);
     if (from[0]) put(&l, " from=%.16s", from);
     put(&l, " steps=%" PRIu64, steps);
 }
@@ -170,6 +173,7 @@ static const struct {
               {"vectors", "the words or their vectors"},
               {"valid", "the validation sets"},
               {"scale", "the scales of the features"},
+              {"relate", "the relations made from features"},
               {"from", "the weights to begin with"}};
 
 static bool is(const char *key, size_t length, const char *name) {

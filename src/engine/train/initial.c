@@ -46,10 +46,11 @@ onet_status initial_scale(onet_model *model, const onet_sets *sets, const onet_f
     return ONET_OK;
 }
 
-onet_status initial_relations(onet_model *model, const onet_sets *sets, const char *scale, onet_error *err) {
+onet_status initial_relations(onet_model *model, const onet_sets *sets, const char *names, const char *scale,
+                              onet_error *err) {
     size_t R = (size_t)sets_relations(sets);
     onet_scale wish[MAX_RELATIONS];
-    onet_status status = R ? scaling_parse_relations(scale, sets->pairs, wish, err) : ONET_OK;
+    onet_status status = R ? scaling_parse_relations(scale, names, wish, err) : ONET_OK;
     if (status) return status;
     for (size_t r = 0; r < R; r++) {
         if (wish[r] == ONET_SCALE_NONE) continue;

@@ -13,9 +13,10 @@ onet_status initial_scale(onet_model *model, const onet_sets *sets, const onet_f
 /* The standard deviation of each feature over all items, which scales the noise: [width]. 0 for a feature
  * with at most two values: noise must not put a flag between 0 and 1. */
 onet_status feature_spread(const onet_sets *sets, float *spread, onet_error *err);
-/* Mean and scale of the relations, of all but those from an item to itself; 0 and 1 where the scale, as in
- * onet_train_options, is none. */
-onet_status initial_relations(onet_model *model, const onet_sets *sets, const char *scale, onet_error *err);
+/* Mean and scale of the relations of these names, one per line, of all but those from an item to itself; 0
+ * and 1 where the scale, as in onet_train_options, is none. */
+onet_status initial_relations(onet_model *model, const onet_sets *sets, const char *names, const char *scale,
+                              onet_error *err);
 /* Uniform in +-1/sqrt(fan-in) for weights, biases and the start vector; norms 1 and 0. */
 void initial_parameters(const shape *sh, uint64_t seed, float *theta);
 

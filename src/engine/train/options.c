@@ -87,6 +87,9 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (!(o->stray >= 0 && o->stray < 1))
         return WRONG("stray", "the share of steps that stray is at least 0 and less than 1");
     if (o->scale && (status = scaling_check_text(o->scale, err))) return status;
+    if (o->relate && (status = relating_check_text(o->relate, err))) return status;
+    if (o->relate && o->from)
+        return WRONG("relate", "the model to begin with keeps the relations that it makes: name none");
     if (o->models < 1 || o->models > ONET_MAX_MERGED)
         return WRONG("models", "%d models: 1 to %d can be trained and merged", o->models, ONET_MAX_MERGED);
     if (o->models > 1 && o->train_vectors)
@@ -196,6 +199,8 @@ onet_status train_check_learned(const onet_sets *train, const onet_train_options
             err, ONET_USAGE, "onet_settings.relative",
             "relative features are for items that are numbers: the vectors of words are not put "
             "in relation to each other");
+    if (o->relate && train->word)
+        return WRONG("relate", "relations are made from features that are numbers, and the items are words");
     if (o->train_vectors && !train->word)
         return WRONG("train_vectors",
                      "vectors of words are to be trained, but the items of the sets are numbers");

@@ -266,7 +266,10 @@ static onet_status make_model(onet_model **model, const onet_sets *sets, const o
     onet_status status = feature ? ONET_OK : fail_memory(err, "the features");
     *seen = *sets;
     if (!status && !sets->word)
-        status = scaling_learn(&scales, sets, o->scale, o->within, o->standardise, feature, err);
+        status = scaling_learn(
+            &scales, sets,
+            &(scaling_wish){.text = o->scale, .within = o->within, .standardise = o->standardise}, feature,
+            err);
     if (!status && scales) status = scaling_apply(scales, sets, seen, err);
     /* Widths that no block has. */
     onet_settings s = {

@@ -103,10 +103,13 @@ enum { AVERAGE_EVERY = 16 /* steps between two updates of the EMA of the weights
 /* What is trained on, and how it is dealt into batches. */
 typedef struct run_sets {
     const onet_sets *train,
-        *valid;            /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
-    onet_sets scaled;      /* rank 0: train as the net sees it; items is NULL if that is `train` itself */
-    scaling *scaling;      /* turns train into seen; NULL: nothing does */
-    onet_feature *feature; /* [width of the sets]: what was chosen; NULL: nothing was */
+        *valid;                  /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
+    const onet_sets *given;      /* rank 0: train as the caller has it */
+    onet_sets seen;              /* rank 0: train as the net sees it */
+    scaling *scaling;            /* turns given into seen; NULL: nothing does */
+    relating *relating;          /* its relations, likewise; NULL: there are none */
+    bool relates;                /* relating changes them */
+    onet_feature *feature;       /* [width of the sets]: what was chosen; NULL: nothing was */
     const onet_columns *columns; /* of the training sets; NULL: not known */
     const onet_sets *own;        /* those of this rank */
     augment *augment;            /* makes the sets of an epoch; NULL when they are the given ones */

@@ -221,28 +221,45 @@ onet_status shard_scaling(const world *w, scaling **shared, onet_error *err) {
 
 /* ---- the relations ---- */
 
+/* A text of rank 0, or NULL, to the others, where *text is NULL. */
+static onet_status share_text(const world *w, char **text, onet_error *err) {
+    uint64_t bytes = !w->rank && *text ? strlen(*text) + 1 : 0;
+    w->broadcast(w, 0, &bytes, sizeof bytes);
+    onet_status status = ONET_OK;
+    if (w->rank && bytes && !(*text = malloc(bytes))) status = fail_memory(err, "the relations");
+    status = world_agree(w, status, err);
+    if (!status && bytes) w->broadcast(w, 0, *text, bytes);
+    return status;
+}
+
 onet_status shard_relations(const world *w, onet_model *model, onet_error *err) {
     struct {
-        uint64_t names; /* bytes; 0: they have none */
-        int32_t filled;
+        int32_t given, relates, filled;
     } h = {0};
-    size_t R = (size_t)model->sh.s.relations;
     float fill[MAX_RELATIONS] = {0};
-    if (!R) return ONET_OK;
+    if (!model->sh.s.relations) return ONET_OK;
     if (!w->rank) {
-        h.names = model->relations ? strlen(model->relations) + 1 : 0;
+        h.given = model_given_relations(model);
+        h.relates = model->relating != NULL;
         h.filled = model->relation_fill != NULL;
-        if (h.filled) memcpy(fill, model->relation_fill, R * sizeof *fill);
+        if (h.filled) memcpy(fill, model->relation_fill, (size_t)h.given * sizeof *fill);
     }
     w->broadcast(w, 0, &h, sizeof h);
     w->broadcast(w, 0, fill, sizeof fill);
-    onet_status status = ONET_OK;
-    if (w->rank && h.names && !(model->relations = malloc(h.names)))
-        status = fail_memory(err, "the names of the relations");
+    onet_status status = share_text(w, &model->relations, err);
+    if (!status && h.relates) {
+        char *made = w->rank ? NULL : model->relating->text;
+        if ((status = share_text(w, &made, err))) return status;
+        if (w->rank) {
+            status = relating_new(&model->relating, made, h.given, model->relations, model_width(model),
+                                  model->columns, err);
+            free(made);
+        }
+        if ((status = world_agree(w, status, err))) return status;
+        status = shard_scaling(w, &model->relating->scale, err);
+    }
     if (!status && w->rank && h.filled) status = model_fill_relations(model, fill, err);
-    status = world_agree(w, status, err);
-    if (!status && h.names) w->broadcast(w, 0, model->relations, h.names);
-    return status;
+    return world_agree(w, status, err);
 }
 
 /* ---- all together ---- */

@@ -24,8 +24,8 @@ onet_status shard_columns(const world *w, onet_columns **columns, onet_error *er
 /* The same for the scaling of the features. */
 onet_status shard_scaling(const world *w, scaling **shared, onet_error *err);
 
-/* The names of rank 0's relations, and what replaces missing ones, to all ranks, whose models have neither.
- */
+/* The names of rank 0's relations, what replaces missing ones, and how some are made, to all ranks, whose
+ * models have none of them but know the features. */
 onet_status shard_relations(const world *w, onet_model *model, onet_error *err);
 
 /* Of `count` sets of a batch those that this rank owns: their own numbers to index, the row of the whole

@@ -101,10 +101,13 @@ static onet_status make_state(run *r, onet_error *err) {
     const onet_columns *columns = r->sets.columns ? r->sets.columns : r->o.from ? r->o.from->columns : NULL;
     if (columns && (status = onet_columns_copy(&r->model->columns, columns, err))) return status;
     if ((status = scaling_copy(&r->model->scaling, r->sets.scaling, err))) return status;
-    const onet_pairs *pairs = r->sets.train->pairs; /* in rank 0; shard_relations tells the others */
-    const char *relations = !pairs ? NULL : r->o.from ? r->o.from->relations : pairs->names;
+    if (r->sets.relates && (status = relating_copy(&r->model->relating, r->sets.relating, err)))
+        return status;
+    /* In rank 0; shard_relations tells the others. */
+    const onet_pairs *given = r->sets.given ? r->sets.given->pairs : NULL;
+    const char *relations = r->o.from ? r->o.from->relations : given ? given->names : NULL;
     if (relations && !(r->model->relations = strdup(relations))) return fail_memory(err, "the relations");
-    const float *fill = pairs ? pairs->fill : NULL;
+    const float *fill = given ? given->fill : NULL;
     if (r->o.from && r->o.from->relation_fill) fill = r->o.from->relation_fill;
     if ((status = model_fill_relations(r->model, fill, err))) return status;
     int vectors = r->sets.own->word && r->o.train_vectors;
@@ -187,32 +190,52 @@ static onet_status open_net(run *r, onet_error *err) {
     return status ? status : record(r, err);
 }
 
+/* How features and relations are scaled, but for the quantiles of relations, which must be made first. */
+static onet_status learn_scales(run *r, int given, onet_error *err) {
+    run_sets *x = &r->sets;
+    const char *names = given ? x->given->pairs->names : NULL;
+    int width = x->given->width, meant = r->o.settings.relations;
+    if (!(x->feature = array_new((size_t)width, sizeof *x->feature)))
+        return fail_memory(err, "the scaling of the features");
+    onet_status status = relating_new(&x->relating, r->o.relate, given, names, width, x->columns, err);
+    if (status) return status;
+    int relations = x->relating ? given + x->relating->made : 0;
+    if (meant && meant != relations)
+        return fail(err, ONET_USAGE, "the net is to take %d relation%s, but the sets have %d", meant,
+                    meant == 1 ? "" : "s", relations);
+    scaling_wish wish = {.text = r->o.scale,
+                         .relations = x->relating ? x->relating->names : NULL,
+                         .within = r->o.within,
+                         .standardise = r->o.standardise,
+                         .keep_exact = r->o.relate != NULL};
+    status = scaling_learn(&x->scaling, x->given, &wish, x->feature, err);
+    if (!status && x->relating) status = relating_wants(x->relating, r->o.scale, &x->relates, err);
+    return status;
+}
+
 /* Rank 0: what the net is to see of the training sets. */
 static onet_status scale_sets(run *r, onet_error *err) {
     run_sets *x = &r->sets;
     int width = x->train->width, meant = r->o.from ? width : r->o.settings.width;
     onet_status status;
     x->columns = x->train->columns;
-    if (!r->o.from && r->o.settings.relations && r->o.settings.relations != sets_relations(x->train))
-        return fail(err, ONET_USAGE, "the net is to take %d relation%s, but the sets have %d",
-                    r->o.settings.relations, r->o.settings.relations == 1 ? "" : "s",
-                    sets_relations(x->train));
+    x->given = x->train;
+    int given = sets_relations(x->train);
     if (meant && meant != width)
         return fail(err, ONET_USAGE,
                     "the net is to take items of width %d, but those of the sets have width %d", meant,
                     width);
-    if (r->o.from)
+    if (r->o.from) {
         status = scaling_copy(&x->scaling, r->o.from->scaling, err);
-    else {
-        if (!(x->feature = array_new((size_t)width, sizeof *x->feature)))
-            return fail_memory(err, "the scaling of the features");
-        status =
-            scaling_learn(&x->scaling, x->train, r->o.scale, r->o.within, r->o.standardise, x->feature, err);
-    }
-    if (status || !x->scaling) return status;
-    if ((status = scaling_apply(x->scaling, x->train, &x->scaled, err))) return status;
-    x->train = &x->scaled;
-    return ONET_OK;
+        if (!status) status = relating_copy(&x->relating, r->o.from->relating, err);
+        x->relates = x->relating != NULL;
+    } else
+        status = learn_scales(r, given, err);
+    if (status || (!x->scaling && !x->relates)) return status;
+    const relating *related = x->relates ? x->relating : NULL;
+    if ((status = seen_make(&x->seen, x->scaling, related, x->given, 0, err))) return status;
+    x->train = &x->seen;
+    return x->relates && !r->o.from ? relating_learn(x->relating, r->o.scale, &x->seen, err) : ONET_OK;
 }
 
 /* If something may fail in one rank, all ranks agree on its status before the next call in which they wait
@@ -242,7 +265,8 @@ static onet_status prepare(run *r, onet_error *err) {
     } else if (first && (r->o.standardise || !r->sets.train->word))
         status = initial_scale(r->model, r->sets.train, r->sets.train->word ? NULL : r->sets.feature, err);
     if (first && !status && !r->o.from && r->o.standardise)
-        status = initial_relations(r->model, r->sets.train, r->o.scale, err);
+        status = initial_relations(r->model, r->sets.train, r->sets.relating ? r->sets.relating->names : NULL,
+                                   r->o.scale, err);
     if (first && !status && r->o.jitter > 0)
         status = feature_spread(r->sets.train, r->sets.augment->spread, err);
     if (first && !status) {
@@ -316,9 +340,10 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     free(r.files.checkpoint);
     free(r.files.best);
     free(r.files.log_path);
-    free(r.sets.scaled.items);
+    if (r.sets.train == &r.sets.seen) seen_free(&r.sets.seen, r.sets.given);
     free(r.sets.feature);
     scaling_free(r.sets.scaling);
+    relating_free(r.sets.relating);
     if (status && !kept)
         onet_model_free(r.model);
     else

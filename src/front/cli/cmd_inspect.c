@@ -48,8 +48,10 @@ static void print_columns(const onet_columns *columns) {
 
 static void print_relations(const onet_model *m) {
     const char *all = onet_model_relations(m), *name;
-    int count = onet_model_settings(m)->relations;
+    int count = onet_model_given_relations(m);
     char text[SHOWN];
+    if (onet_model_relate(m)) printf("made relations   %s\n", shown(text, onet_model_relate(m)));
+    if (!count) return;
     printf("relations        %d for each ordered pair of items", count);
     for (int r = 0; all && r < count; r++) {
         size_t length = lines_find(all, r, &name);
@@ -61,7 +63,7 @@ static void print_relations(const onet_model *m) {
 static json_t *json_relations(const onet_model *m) {
     const char *all = onet_model_relations(m), *name;
     json_t *list = json_array();
-    for (int r = 0; all && r < onet_model_settings(m)->relations; r++) {
+    for (int r = 0; all && r < onet_model_given_relations(m); r++) {
         size_t length = lines_find(all, r, &name);
         json_array_append_new(list, json_stringn(name, length));
     }
@@ -242,6 +244,7 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
     if (s->relations) {
         json_object_set_new(json_object_get(all, "settings"), "relations", json_integer(s->relations));
         json_object_set_new(all, "relations", json_relations(m));
+        if (onet_model_relate(m)) json_object_set_new(all, "relate", json_string(onet_model_relate(m)));
     }
     if (!words) json_object_set_new(all, "scale", json_scale(m));
     if (weights_of(m)) json_object_set_new(all, "score", json_score(m));

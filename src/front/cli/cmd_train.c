@@ -228,6 +228,7 @@ static onet_status check_options(const train_values *v, onet_error *err) {
                          : v->options.models > 1    ? "models"
                          : v->options.train_vectors ? "train-vectors"
                          : v->options.half          ? "half"
+                         : v->options.relate        ? "relate"
                                                     : NULL;
     if (of_net)
         return fail(err, ONET_USAGE, "--%s is for training a net: leave it out with --ranker", of_net);
@@ -249,6 +250,8 @@ static onet_status check_options(const train_values *v, onet_error *err) {
     if (v->from && (strcmp(v->options.scale, "auto") != 0 || v->options.within))
         return fail(err, ONET_USAGE, "--from keeps the scale of the features of its model: leave out --%s",
                     v->options.within ? "within" : "scale");
+    if (v->from && v->options.relate)
+        return fail(err, ONET_USAGE, "--from keeps the relations that its model makes: leave out --relate");
     if (v->folds && (v->valid || v->holdout || v->options.patience || v->options.resume))
         return fail(err, ONET_USAGE,
                     "--folds measures with sets of the data, at the end of each training: leave out %s",
@@ -306,7 +309,9 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         status = check_from(v, err);
     }
     if (!status) status = onet_sets_read(data, v->data, &v->read, err);
-    if (!status && !v->batch && (*data)->pairs) v->options.batch = onet_train_batch(*data);
+    bool made = v->options.relate || (*from && onet_model_relate(*from));
+    if (!status && !v->batch)
+        v->options.batch = made ? onet_train_batch_related(*data) : onet_train_batch(*data);
     if (!status && v->valid) {
         onet_read_options read = v->read;
         if ((*data)->words) read.words = (*data)->words;
@@ -379,6 +384,7 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
         comparison_warn(&result.test, "train"); /* no better than guessing: reported with --quiet too */
     if (status) return status;
     v->ranker = result.ranker;
+    if (v->ranker) v->options.relate = NULL; /* it sees each item alone */
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
     v->options.keep = 0; /* checked before the search */
     status = settings_as_options(v, err);
@@ -499,6 +505,11 @@ static const option options[] = {
                    "at each: standard, or quantile and the rank within the set where heavy tails or far "
                    "clusters would crowd most of its values; the training says what it chose. Single "
                    "features by name, or by number from 1 where they have none: quantile:price,standard:x"),
+    OPTION(STRING, "relate", AT(options.relate), .argument = "LIST", .default_text = "none",
+           .help = "Numbers: make relations between items from their features, beside those of the data, and "
+                   "keep in the model how: distance (Euclidean), difference (the second less the first, for "
+                   "each column), product (summed over the columns) or equal (1 or 0). Columns by name, or "
+                   "by number from 1; all without any: distance:x+y,difference:age,equal:type"),
     OPTION(FLAG, "within", AT(options.within), .basic = true,
            .help = "Add the rank of each feature within the set as a feature; equal values have one rank."),
     OPTION(OFF, "no-standardise", AT(options.standardise),

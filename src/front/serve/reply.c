@@ -157,7 +157,7 @@ static void write_columns(text *t, const onet_columns *columns) {
 /* Writes how many relations a set needs beside its items, and their names if the model has them. */
 static void write_relations(text *t, const onet_model *model) {
     const char *all = onet_model_relations(model), *name;
-    int count = onet_model_settings(model)->relations;
+    int count = onet_model_given_relations(model);
     text_printf(t, "\"relations\":%d,", count);
     if (!all) return;
     text_put(t, "\"relation_names\":[");
@@ -184,7 +184,7 @@ static enum MHD_Result send_models(exchange *x) {
         text_printf(&t, "%s{\"name\":\"%s\",\"items\":\"%s\",\"width\":%d,", i ? "," : "", slot->name,
                     words ? "words" : "numbers", width);
         if (columns && onet_columns_name(columns, 0)) write_columns(&t, columns);
-        if (onet_model_settings(v->model)->relations) write_relations(&t, v->model);
+        if (onet_model_given_relations(v->model)) write_relations(&t, v->model);
         if (words) text_printf(&t, "\"words\":%d,", onet_words_count(words));
         text_printf(&t, "\"parameters\":%zu,\"sha256\":\"%s\",\"loaded\":\"%s\"}",
                     onet_model_parameters(v->model, 0), v->checksum, when);

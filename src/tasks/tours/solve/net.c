@@ -24,7 +24,7 @@ onet_status onet_tsp_net_new(onet_tsp_net **net, const onet_model *model, const 
     NEED(net, "net");
     *net = NULL;
     NEED(model, "model");
-    int width = onet_model_width(model), relations = model->sh.s.relations;
+    int width = onet_model_width(model), relations = onet_model_given_relations(model);
     if (onet_model_words(model) || (relations ? relations != 1 || width > 1 : width != 2))
         return fail(err, ONET_USAGE,
                     "the model orders neither points of the plane nor cities by one relation, the distance; "

@@ -1,0 +1,52 @@
+/* Turns the relations of sets into those that the network sees: adds relations computed from features, and
+ * replaces values by quantiles of the training data. Like the scaling of features it works in double on the
+ * CPU, so that every kernel and device sees the same numbers. */
+#ifndef DATA_RELATING_H
+#define DATA_RELATING_H
+
+#include "engine/data/scaling.h"
+#include "engine/data/sets.h"
+#include "ordernet_train.h"
+
+/* A relation made from the features numbered feature[first] .. feature[first + count - 1]. */
+typedef struct made_relation {
+    onet_relate kind;
+    int first, count;
+} made_relation;
+
+typedef struct relating {
+    int given, made; /* relations of the sets, and behind them those made from features */
+    made_relation relation[MAX_RELATIONS]; /* [made] */
+    int32_t *feature;                      /* [features] */
+    int features;
+    char *text;     /* what the made ones were asked for as; NULL: there are none */
+    char *names;    /* of all, one per line: those without a name are "relation 1" and so on */
+    scaling *scale; /* of all; NULL: no values are replaced by quantiles */
+} relating;
+
+/* Whether a text such as "distance:x+y,difference:age" can be right, without the features. */
+onet_status relating_check_text(const char *text, onet_error *err);
+
+/* The relations of sets with `given` ones, of these names or NULL, and those that `text` asks for, or NULL.
+ * columns: of the `width` features, or NULL, then they are numbers from 1 on. *result is NULL where there are
+ * no relations. ONET_USAGE for another text. */
+onet_status relating_new(relating **result, const char *text, int given, const char *names, int width,
+                         const onet_columns *columns, onet_error *err);
+void relating_free(relating *r);
+onet_status relating_copy(relating **copy, const relating *from, onet_error *err);
+bool relating_same(const relating *a, const relating *b);
+
+/* Sets as the net sees them: a view of `sets` whose items and pairs are its own where scale and r, either of
+ * them NULL, change them. before: sets that came before these, for the number of a set in a message. ONET_BAD
+ * where a relation is out of range. */
+onet_status seen_make(onet_sets *view, const scaling *scale, const relating *r, const onet_sets *sets,
+                      size_t before, onet_error *err);
+void seen_free(onet_sets *view, const onet_sets *sets);
+
+/* Learns quantiles of the relations that the text wants so, from a view that seen_make has made before
+ * there were any, and replaces the view's values by them. */
+onet_status relating_learn(relating *r, const char *text, onet_sets *view, onet_error *err);
+/* Whether the net is to see anything else than the relations of the sets. */
+onet_status relating_wants(const relating *r, const char *text, bool *wants, onet_error *err);
+
+#endif
