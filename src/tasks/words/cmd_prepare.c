@@ -10,7 +10,7 @@
 typedef struct prepare_values {
     prepare_options o;
     const char *vocabulary, *out, *windows, *length;
-    int quiet;
+    int quiet, bigrams;
 } prepare_values;
 
 static void defaults(void *values) {
@@ -61,6 +61,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             err, ONET_USAGE,
             "--out %s: sets with a vocabulary are written as safetensors; end the name in .safetensors",
             v->out);
+    if (v->bigrams && !v->out) return fail(err, ONET_USAGE, "--bigrams is for sets: give --out FILE");
     if (v->o.vectors && v->vocabulary)
         return fail(err, ONET_USAGE, "--vectors and --vocabulary cannot both be given");
     if (v->length && !v->windows)
@@ -82,6 +83,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         v->o.unk_share = 0;
     }
     if (!status) status = prepare_words(&made, &v->o, err);
+    if (!status && v->bigrams) {
+        status = bigrams_relate(made.sets, before ? before : made.sets, err);
+        if (status && before) error_prefix(err, "%s", v->vocabulary);
+    }
     if (!status && v->out) status = onet_sets_write(made.sets, v->out, ONET_FORMAT_SAFETENSORS, err);
     if (!status && !v->quiet) print_report(&made.report, v->windows, progress_seconds(&p));
     prepare_free(&made);
@@ -111,6 +116,10 @@ static const option options[] = {
                "20. Shorter sentences give the shorter ones of these lengths. (default: 5)"),
     OPTION(STRING, "out", offsetof(prepare_values, out), .argument = "FILE",
            .help = "Where the sets are written, with their vocabulary, for train and eval."),
+    OPTION(FLAG, "bigrams", offsetof(prepare_values, bigrams),
+           .help = "Add a relation between the words of a set, log(1 + how often the second directly follows "
+                   "the first) in the sets of this text, the set itself left out; with --vocabulary in the "
+                   "sets of that file. A model that is trained with it orders sets that were prepared so."),
     OPTION(STRING, "lines", offsetof(prepare_values, o.lines), .argument = "FILE",
            .help = "Where the kept lines, or the windows, are written as text."),
     OPTION(CHOICE, "unknown", offsetof(prepare_values, o.vocabulary.unknown), .argument = "HOW",

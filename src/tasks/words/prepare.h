@@ -87,4 +87,9 @@ typedef struct prepared {
 onet_status prepare_words(prepared *made, const prepare_options *options, onet_error *err);
 void prepare_free(prepared *made);
 
+/* Gives sets of words one relation, `bigrams`: log(1 + how often the second word directly follows the first
+ * in the sets of `text`), rows of one vocabulary in their right order. Where text is `sets` itself, the
+ * neighbours of a set do not count for it: a set to be ordered later has not been counted either. */
+onet_status bigrams_relate(onet_sets *sets, const onet_sets *text, onet_error *err);
+
 #endif
