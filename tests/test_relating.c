@@ -316,6 +316,13 @@ static void large_sets_go_in_parts(void **state) {
     }
     assert_memory_equal(order, order + 2 * LARGE + 5, (2 * LARGE + 5) * sizeof *order);
     assert_memory_equal(logprob, logprob + 3, 3 * sizeof *logprob);
+    /* More than any memory should be asked for. */
+    enum { HUGE = 50000 };
+    onet_sets huge = {.count = 1, .width = WIDTH, .start = (size_t[]){0, HUGE}};
+    huge.items = calloc(HUGE * WIDTH, sizeof *huge.items);
+    assert_int_equal(onet_orderer_run(orderer, &huge, answer, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "2500000000 pairs of items are too many"));
+    free(huge.items);
     onet_orderer_free(orderer);
     free(order);
     free(items);

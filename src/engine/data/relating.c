@@ -14,6 +14,9 @@
 
 #define FIELD "onet_train_options.relate"
 
+/* Relations of all sets that are held at a time: 8 GB. */
+#define MOST_NUMBERS 2147483648.0
+
 const onet_choice *onet_relates(void) {
     static const onet_choice list[] = {
         {"distance", "the Euclidean distance of all its columns together", ONET_RELATE_DISTANCE},
@@ -313,6 +316,11 @@ static onet_status relate(const relating *r, const scaling *scale, const onet_se
             return fail_memory(err, "the relations");
         numbers += own;
     }
+    if ((double)numbers * R > MOST_NUMBERS)
+        return fail(err, ONET_BAD,
+                    "%zu pairs of items are too many to compute %d relation%s for each: split the sets, or "
+                    "take fewer",
+                    numbers, R, R == 1 ? "" : "s");
     onet_pairs *p = calloc(1, sizeof *p);
     if (!p || !size_mul(numbers, (size_t)R * sizeof *p->value, &bytes) ||
         !(p->value = malloc(bytes ? bytes : 1)) || !(p->row = array_new(end, sizeof *p->row))) {
