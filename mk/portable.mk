@@ -6,6 +6,10 @@ OTHER_SRC  := $(filter src/engine/base/% src/engine/kernels/% src/engine/decode/
 OTHER_TEST := $(addprefix src/engine/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c net.c) src/engine/base/choice.c src/engine/base/rng.c \
               tests/test_kernels.c
 OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)
+# Whole nets: the engine, with what replaces the libraries of the operating system in WebAssembly.
+OTHER_OWN  := $(filter-out src/front/wasm/exports.c,$(sort $(wildcard src/front/wasm/*.c)))
+OTHER_NET  := $(filter-out $(OTHER_OWN:src/front/wasm/%=src/engine/base/%),$(filter src/engine/%,$(LIB_SRC))) $(OTHER_OWN) tests/portable/host.c tests/test_whole_net.c
+OTHER_NETS := $(OTHER_NET:%.c=$(B)/other/%.o)
 
 $(B)/other/%.o: %.c
 	@mkdir -p $(@D)
@@ -15,7 +19,11 @@ $(B)/other/%.o: %.c
 $(B)/other/test_kernels: $(OTHER_OBJ)
 	$(Q)$(OTHER_CC) -static $^ -lm -pthread -o $@
 
--include $(OTHER_OBJ:.o=.d)
+$(B)/other/src/front/wasm/unicode.o: WARN += -Wno-attributes
+$(B)/other/test_whole_net: $(OTHER_NETS)
+	$(Q)$(OTHER_CC) -static $^ -lm -pthread -o $@
+
+-include $(OTHER_OBJ:.o=.d) $(OTHER_NETS:.o=.d)
 
 check-portable:
 	@if ! command -v $(OTHER_CC) >/dev/null; then \
@@ -26,7 +34,8 @@ check-portable:
 	    rm -f $(B)/portable.o && echo "$(words $(OTHER_SRC)) passed, 0 failed"; fi
 	@if ! command -v $(OTHER_CC) >/dev/null || ! command -v $(OTHER_RUN) >/dev/null; then \
 	    echo "skipped: no $(OTHER_CC) with $(OTHER_RUN) here (Debian: qemu-user), its kernels were not tested"; \
-	else $(MAKE) --no-print-directory -s -j$$(nproc) $(B)/other/test_kernels && $(OTHER_RUN) $(B)/other/test_kernels; fi
+	else $(MAKE) --no-print-directory -s -j$$(nproc) $(B)/other/test_kernels $(B)/other/test_whole_net && \
+	    $(OTHER_RUN) $(B)/other/test_kernels && $(OTHER_RUN) $(B)/other/test_whole_net; fi
 
 CHECKS    += check-portable
 .PHONY: check-portable

@@ -93,7 +93,7 @@ endif
 # ---- Tests
 
 # Tests of the library that run in Node.
-WASM_TESTS  := test_kernels
+WASM_TESTS  := test_kernels test_whole_net
 $(WASM_B)/%.wasm: $(WASM_B)/%.o $(WASM_OBJ)
 	$(call say,LD $@)
 	$(Q)$(WASM_CC) $(WASM_LINK) $^ -lm -o $@

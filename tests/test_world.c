@@ -204,6 +204,9 @@ static void trains_the_same(void **state) {
             t.o.jitter = as_words ? 0 : 0.05;
             t.o.batches = as_words || kind >= 4 ? ONET_BATCHES_MIXED : ONET_BATCHES_ONE_SIZE;
         }
+        bool made = kind == 6; /* a relation made from the feature, and quantiles of one */
+        if (made) t.o.relate = "difference";
+        if (made) t.o.scale = "quantile:gap";
         onet_model *alone;
         onet_error err;
         assert_int_equal(onet_train(&alone, sets, NULL, &t.o, &err), ONET_OK);
@@ -221,7 +224,8 @@ static void trains_the_same(void **state) {
                 if (!as_words)
                     assert_string_equal(onet_columns_rank(onet_model_columns(t.model[k])), "place");
                 if (kind >= 6) {
-                    assert_int_equal(t.model[k]->sh.s.relations, 2);
+                    assert_int_equal(t.model[k]->sh.s.relations, 2 + made);
+                    assert_true(relating_same(t.model[k]->relating, alone->relating));
                     assert_string_equal(t.model[k]->relations, "gap\nnoise");
                     assert_memory_equal(t.model[k]->relation_fill, alone->relation_fill, 2 * sizeof(float));
                     assert_memory_equal(t.model[k]->scale, alone->scale, 3 * sizeof(float));
