@@ -184,6 +184,7 @@ static void written_as_a_person_would(void **state) {
     SENTENCE("he ( 1902 ) was [ no ]", "He (1902) was [no]");
     SENTENCE("he 's a well @-@ known smith", "He's a well-known smith");
     SENTENCE("1 @,@ 000 and 3 @.@ 5 % or $ 40", "1,000 and 3.5% or $40");
+    SENTENCE("was $ or", "Was $ or"); /* of no number */
     SENTENCE("5 \xe2\x80\x93 6 and london \xe2\x80\x93 smith", "5\xe2\x80\x93"
                                                                "6 and london \xe2\x80\x93 smith");
     SENTENCE("at 10 : 30 : no", "At 10:30: no");
