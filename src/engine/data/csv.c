@@ -379,11 +379,11 @@ static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, onet_er
     if (!meant || !c->texts) return ONET_OK;
     char others[64] = "";
     if (c->texts > 1) snprintf(others, sizeof others, ", the first of %zu such values", c->texts);
-    bool thousands = has_thousands(c->text, strlen(c->text));
-    return fail_field(err, ONET_BAD, thousands ? "" : "onet_read_options.features",
+    const char *how = spelling(c->text, strlen(c->text));
+    return fail_field(err, ONET_BAD, how ? "" : "onet_read_options.features",
                       "%s:%ld: column `%.100s`: \"%s\" is not a number%s, but %zu other%s; %s", t->file,
                       c->text_line, c->name, c->text, others, c->numbers, c->numbers == 1 ? " is" : "s are",
-                      thousands ? "write it without the commas" : "correct it, or name the features");
+                      how ? how : "correct it, or name the features");
 }
 
 /* Whether a column of text looks like one of numbers: no text in it is only a text. */
