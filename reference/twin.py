@@ -127,8 +127,7 @@ class Decoder(nn.Module):
         source = x[:, :, :, None].expand(B, n, D, T)
         target = before.transpose(1, 2)[:, None].expand(B, n, D, T)
         related = torch.zeros(B, n, e.shape[3], T, dtype=x.dtype, device=x.device)
-        for b, t in itertools.product(range(B), range(1, T)):
-            related[b, :, :, t] = e[b, y[b, t - 1]]
+        related[:, :, :, 1:] = e[torch.arange(B)[:, None], y[:, : T - 1]].permute(0, 2, 3, 1)
         g = torch.cat([source, target, related], dim=2) * free[:, :, None, :]
         for m in range(self.blocks):
             g = getattr(self, str(m))(g)

@@ -2,12 +2,13 @@
 """Tests relations between items on strips of a picture: vertical pieces are shuffled, and put back by the
 differences of their edges alone.
 
-    python3 experiments/pairs/strips.py OUT [SETS] [EPOCHS]
+    python3 experiments/pairs/strips.py OUT [SETS] [EPOCHS] [PICTURE]
 
 Trains on pieces of scikit-learn's picture china.jpg and measures on pieces of flower.jpg, which the network never saw: sets of
 8 to 16 strips. The relation from strip i to strip j is the mean absolute difference between the right edge of i and the left edge
 of j; there are no features. Beside it, the chain that always goes on with the smallest difference, from the best start, and the
-network without relations (features: mean and deviation of each strip). Writes the sets to the folder OUT, prints the table."""
+network without relations (features: mean and deviation of each strip). Writes the sets to the folder OUT, prints the table and,
+if PICTURE is given, draws the first pieces of 12 strips or more: shuffled, and as the network orders them."""
 
 import json
 import subprocess
@@ -15,16 +16,17 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 from sklearn.datasets import load_sample_image
 
 ORDERNET = str(Path(__file__).resolve().parents[2] / "ordernet")
 
 
-def sets_of(name, count, seed):
+def sets_of(name, count, seed, smallest=8, largest=16):
     picture = load_sample_image(name).mean(axis=2) / 255
     draw = np.random.default_rng(seed)
     for _ in range(count):
-        n, width, height = draw.integers(8, 17), draw.integers(8, 25), draw.integers(24, 129)
+        n, width, height = draw.integers(smallest, largest + 1), draw.integers(8, 25), draw.integers(24, 129)
         y, x = draw.integers(picture.shape[0] - height + 1), draw.integers(picture.shape[1] - n * width + 1)
         piece = picture[y : y + height, x : x + n * width]
         strips = piece.reshape(height, n, width).transpose(1, 0, 2)
@@ -60,15 +62,29 @@ def write(path, data, pairs):
             out.write(json.dumps(one) + "\n")
 
 
-def exact(model, path):
+def answers(model, path):
     lines = subprocess.run([ORDERNET, "order", "--model", model, path], check=True, capture_output=True, text=True).stdout
-    answers = [json.loads(line)["order"] for line in lines.splitlines()]
-    right = [json.loads(line)["order"] for line in open(path)]
-    return np.mean([a == b for a, b in zip(answers, right)])
+    return [json.loads(line)["order"] for line in lines.splitlines()]
+
+
+def draw(path, pieces):
+    """A row for each piece: its strips as they are given, with white between them, and in the order found."""
+    rows, gap = [], 3
+    for strips, order in pieces:
+        white = np.ones((strips.shape[1], gap))
+        sides = [np.concatenate([part for k in side for part in (strips[k], white)], axis=1) for side in (range(len(strips)), order)]
+        rows.append(np.concatenate([sides[0], np.ones((strips.shape[1], 8 * gap)), sides[1]], axis=1))
+    height, width = sum(len(row) for row in rows) + 4 * gap * (len(rows) - 1), max(row.shape[1] for row in rows)
+    sheet, y = np.ones((height, width)), 0
+    for row in rows:
+        sheet[y : y + len(row), : row.shape[1]] = row
+        y += len(row) + 4 * gap
+    Image.fromarray((255 * sheet).astype(np.uint8)).quantize(32).save(path, optimize=True)
 
 
 def main():
     folder, count, epochs = Path(sys.argv[1]), *(int(a) for a in (sys.argv[2:4] + ["6000", "20"][len(sys.argv) - 2 :]))
+    picture = sys.argv[4] if len(sys.argv) > 4 else None
     folder.mkdir(parents=True, exist_ok=True)
     train, test = list(sets_of("china.jpg", count, 1)), list(sets_of("flower.jpg", 1000, 2))
     print(f"greedy chain on the same differences: {np.mean([chain(e) == o.tolist() for _, e, o in test]):.1%} exact", flush=True)
@@ -80,7 +96,12 @@ def main():
         subprocess.run(
             [ORDERNET, "train", "--data", paths[0], "--model", model, "--epochs", str(epochs), "--quiet", "--force"], check=True
         )
-        print(f"{name}: {exact(model, paths[1]):.1%} exact on 1,000 sets of the other picture", flush=True)
+        found = answers(model, paths[1])
+        exact = np.mean([one == order.tolist() for one, (_, _, order) in zip(found, test)])
+        print(f"{name}: {exact:.1%} exact on 1,000 sets of the other picture", flush=True)
+        if picture and pairs:
+            large = [(strips, one) for one, (strips, _, _) in zip(found, test) if len(strips) >= 12 and strips.shape[1] >= 48]
+            draw(picture, large[:4])
 
 
 if __name__ == "__main__":
