@@ -4,7 +4,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/data/sets.h"
 #include "tasks/words/prepare.h"
 
 /* Counts of ordered pairs of words in a hash table with open addressing, which is never more than half full.
@@ -55,7 +54,7 @@ static int32_t word_at(const onet_sets *sets, size_t s, size_t place) {
 
 static bool count_all(bigrams *b, const onet_sets *sets) {
     for (size_t s = 0; s < sets->count; s++)
-        for (size_t t = 1; t < sets_size(sets, s); t++) {
+        for (size_t t = 1; t < onet_sets_size(sets, s); t++) {
             if (2 * (b->used + 1) > b->mask && !grow(b)) return false;
             uint64_t key = key_of(word_at(sets, s, t - 1), word_at(sets, s, t));
             size_t at = find(b, key);
@@ -68,7 +67,7 @@ static bool count_all(bigrams *b, const onet_sets *sets) {
 
 /* Takes the neighbours of a set out of the counts, or puts them back. */
 static void leave_out(bigrams *b, const onet_sets *sets, size_t s, bool out) {
-    for (size_t t = 1; t < sets_size(sets, s); t++) {
+    for (size_t t = 1; t < onet_sets_size(sets, s); t++) {
         uint32_t *count = &b->count[find(b, key_of(word_at(sets, s, t - 1), word_at(sets, s, t)))];
         *count += out ? UINT32_MAX : 1; /* wraps around: less one */
     }
@@ -79,12 +78,12 @@ onet_status bigrams_relate(onet_sets *sets, const onet_sets *text, onet_error *e
     size_t numbers = 0, at = 0;
     if (!text->word || !text->order)
         return fail(err, ONET_BAD, "neighbours are counted in sets of words in their right order");
-    for (size_t s = 0; s < sets->count; s++) numbers += sets_size(sets, s) * sets_size(sets, s);
+    for (size_t s = 0; s < sets->count; s++) numbers += onet_sets_size(sets, s) * onet_sets_size(sets, s);
     float *value = array_new(numbers ? numbers : 1, sizeof *value);
     onet_status status =
         value && grow(&b) && count_all(&b, text) ? ONET_OK : fail_memory(err, "the counts of neighbours");
     for (size_t s = 0; s < sets->count && !status; s++) {
-        size_t n = sets_size(sets, s);
+        size_t n = onet_sets_size(sets, s);
         const int32_t *word = sets->word + sets->start[s];
         if (sets == text) leave_out(&b, sets, s, true);
         for (size_t i = 0; i < n; i++)
@@ -94,7 +93,7 @@ onet_status bigrams_relate(onet_sets *sets, const onet_sets *text, onet_error *e
     }
     free(b.key);
     free(b.count);
-    if (!status) return sets_take_pairs(sets, 1, value, "bigrams", err);
+    if (!status) status = onet_sets_set_pairs(sets, 1, value, "bigrams", err);
     free(value);
     return status;
 }
