@@ -3,8 +3,10 @@
  *
  * The sets are divided at random, by groups where they have groups: a test part that no choice looks at, and
  * four parts to choose by. A trial is one training: short ones for many settings, whole ones for the better
- * third of these, and the other parts for the better third of those (successive halving). The first settings
- * are those that have worked on other data, the next ones change one thing or two of the best so far. */
+ * third of these, and the other parts for the better third of those (successive halving). A trial that is far
+ * behind what the best one of its kind was worth after as large a share of its epochs ends early. The first
+ * settings are those that have worked on other data, the next ones change one thing or two of the best so
+ * far. */
 #ifndef ORDERNET_TUNE_H
 #define ORDERNET_TUNE_H
 
@@ -20,7 +22,7 @@ typedef struct onet_tried {
     int whole;          /* 1: of whole trainings; 0: of short ones alone */
     int parts;          /* that measured it */
     double exact, neighbours, tau;
-    double score;   /* the mean of the three, by which they are compared */
+    double score;   /* by which they are compared: the mean of the three and of the likelihood of a step */
     double seconds; /* of its last trial */
 } onet_tried;
 

@@ -24,7 +24,7 @@ const setting settings[SETTINGS] = {
     [S_RELATIVE] = {"relative", AT(settings.relative), SPACE_INT, .numbers = true, VALUES(0, 1)},
     [S_RATE] = {"learning-rate", AT(learning_rate), VALUES(1e-3, 2e-3, 5e-3, 1e-2)},
     [S_BATCH] = {"batch", AT(batch), SPACE_INT, VALUES(8, 16, 32, 64)},
-    [S_DECAY] = {"weight-decay", AT(weight_decay), VALUES(ONET_DECAY_AUTO, 0.01, 0.1, 0.3, 1)},
+    [S_DECAY] = {"weight-decay", AT(weight_decay), VALUES(ONET_DECAY_AUTO, 0.01, 0.1, 0.3, 0.7, 1)},
     [S_POOL] = {"pool", AT(settings.pool), SPACE_INT, .choices = onet_pools,
                 VALUES(ONET_POOL_AUTO, ONET_POOL_MAX, ONET_POOL_MEAN)},
     [S_ENCODER] = {"encoder-blocks", AT(settings.encoder_blocks), SPACE_INT, VALUES(2, 3, 4, 6)},
@@ -62,6 +62,7 @@ static const known list[] = {
     {{SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
     {{SET(S_WITHIN, 1), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
     {{SET(S_SCALE, ONET_SCALE_QUANTILE), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_DECAY, 1), SET(S_EPOCHS, 40)}},
     {{SET(S_WITHIN, 1), SET(S_DROP, 0.3), SET(S_JITTER, 0.03), SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)}},
     {{SET(S_DROP, 0.45), SET(S_EPOCHS, 100), SET(S_BATCH, 16)}},
     {{SET(S_ENCODER, 2), SET(S_DECODER, 2), SET(S_DECAY, 1), SET(S_RATE, 2e-3)}},
@@ -197,7 +198,7 @@ void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r) {
     /* How often each setting is changed: those that mattered most on most data most often. */
     static const int weight[SETTINGS] = {
         [S_EPOCHS] = 4,  [S_DROP] = 4,        [S_RELATIVE] = 3, [S_SCALE] = 3,
-        [S_WITHIN] = 3,  [S_RATE] = 3,        [S_BATCH] = 2,    [S_DECAY] = 2,
+        [S_WITHIN] = 3,  [S_RATE] = 3,        [S_BATCH] = 2,    [S_DECAY] = 3,
         [S_POOL] = 1,    [S_ENCODER] = 2,     [S_HIDDEN] = 2,   [S_ENCODER_OUT] = 2,
         [S_DECODER] = 2, [S_DECODER_OUT] = 2, [S_JITTER] = 1,   [S_STRAY] = 2,
     };

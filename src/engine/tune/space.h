@@ -73,8 +73,11 @@ double space_cost(const choice_made *c);
 
 /* FIRST measures the speed of this machine and decides nothing else. */
 typedef enum trial_kind { TRIAL_FIRST, TRIAL_SHORT, TRIAL_WHOLE } trial_kind;
-/* SLOW: would have taken more than its share of the budget. STOPPED: the search ended before it did. */
-typedef enum trial_end { TRIAL_ENDED, TRIAL_SLOW, TRIAL_FAILED, TRIAL_STOPPED } trial_end;
+/* SLOW: would have taken more than its share of the budget. HOPELESS: was far behind the best trial of its
+ * kind when that was as far. STOPPED: the search ended before it did. */
+typedef enum trial_end { TRIAL_ENDED, TRIAL_SLOW, TRIAL_HOPELESS, TRIAL_FAILED, TRIAL_STOPPED } trial_end;
+
+enum { GLANCES = 3 /* at a quarter, a half and three quarters of the epochs */ };
 
 typedef struct trial {
     choice_made made;
@@ -83,9 +86,10 @@ typedef struct trial {
     int part;       /* that measured it */
     int epochs;     /* trained for */
     trial_end end;
-    double exact, neighbours, tau; /* NaN unless it ended */
-    double seconds;                /* of its training and measuring */
-    double at;                     /* of the search, when it ended */
+    double exact, neighbours, tau, loglik; /* NaN unless it ended */
+    double glance[GLANCES];                /* what it was worth on the way; NaN: not known */
+    double seconds;                        /* of its training and measuring */
+    double at;                             /* of the search, when it ended */
 } trial;
 
 typedef struct trials {

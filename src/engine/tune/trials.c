@@ -14,8 +14,9 @@
 #include "engine/base/number.h"
 
 static const char *const kinds[] = {"first", "short", "whole"};
-static const char *const ends[] = {"ended", "slow", "failed", "stopped"};
-enum { COLUMNS = 12 + SETTINGS, ROW = 1024 };
+static const char *const ends[] = {"ended", "slow", "hopeless", "failed", "stopped"};
+enum { KINDS = sizeof kinds / sizeof *kinds, ENDS = sizeof ends / sizeof *ends };
+enum { COLUMNS = 13 + GLANCES + SETTINGS, ROW = 1024 };
 
 onet_status trials_add(trials *t, const trial *row, onet_error *err) {
     if (!array_reserve(&t->row, &t->room, t->count + 1, sizeof *t->row))
@@ -32,7 +33,9 @@ void trials_free(trials *t) {
 static void write_head(output *out) {
     output_put(out, "search,trial,generation,kind,part,ended");
     for (int s = 0; s < SETTINGS; s++) output_printf(out, ",%s", settings[s].name);
-    output_put(out, ",trained_epochs,exact,neighbours,tau,seconds,search_seconds\n");
+    output_put(
+        out,
+        ",trained_epochs,exact,neighbours,tau,loglik,quarter,half,three_quarters,seconds,search_seconds\n");
 }
 
 static void write_row(output *out, const trials *t, size_t i) {
@@ -45,7 +48,8 @@ static void write_row(output *out, const trials *t, size_t i) {
         output_printf(out, ",%s", value);
     }
     output_printf(out, ",%d", r->epochs);
-    const double measures[] = {r->exact, r->neighbours, r->tau};
+    const double measures[] = {r->exact,     r->neighbours, r->tau,      r->loglik,
+                               r->glance[0], r->glance[1],  r->glance[2]};
     for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
         char text[NUMBER_TEXT] = "";
         if (!isnan(measures[m])) number_print(text, sizeof text, "%.17g", measures[m]);
@@ -83,21 +87,25 @@ static bool parse(const char *text, double low, double high, double *value) {
 
 static bool parse_row(trial *r, char *const field[COLUMNS]) {
     double generation, part, epochs;
-    int kind = name_of(kinds, 3, field[3]), end = name_of(ends, 4, field[5]);
+    int kind = name_of(kinds, KINDS, field[3]), end = name_of(ends, ENDS, field[5]);
     char *const *after = field + 6 + SETTINGS;
     bool good = kind >= 0 && end >= 0 && parse(field[2], 0, 1e9, &generation) && !isnan(generation) &&
                 parse(field[4], 0, 1e9, &part) && !isnan(part);
     for (int s = 0; s < SETTINGS && good; s++) good = space_value_parse(&r->made.value[s], s, field[6 + s]);
     good = good && parse(after[0], 0, 1e9, &epochs) && !isnan(epochs) && parse(after[1], 0, 1, &r->exact) &&
            parse(after[2], 0, 1, &r->neighbours) && parse(after[3], -1, 1, &r->tau) &&
-           parse(after[4], 0, 1e12, &r->seconds) && parse(after[5], 0, 1e12, &r->at);
+           parse(after[4], -1e9, 0, &r->loglik);
+    for (int i = 0; i < GLANCES && good; i++) good = parse(after[5 + i], 0, 1, &r->glance[i]);
+    good =
+        good && parse(after[5 + GLANCES], 0, 1e12, &r->seconds) && parse(after[6 + GLANCES], 0, 1e12, &r->at);
     if (!good || isnan(r->seconds) || isnan(r->at)) return false;
     r->kind = (trial_kind)kind;
     r->end = (trial_end)end;
     r->generation = (int)generation;
     r->part = (int)part;
     r->epochs = (int)epochs;
-    return r->end != TRIAL_ENDED || !(isnan(r->exact) || isnan(r->neighbours) || isnan(r->tau));
+    return r->end != TRIAL_ENDED ||
+           !(isnan(r->exact) || isnan(r->neighbours) || isnan(r->tau) || isnan(r->loglik));
 }
 
 static onet_status read_row(trials *t, char *line, const char *path, long number, onet_error *err) {

@@ -35,7 +35,9 @@ enum {
     MOST_IN_PART = 1500, /* sets; the others are always trained on */
     GENERATION =
         6, /* trials that are chosen at once, so that the choice is the same for any number of threads */
-    HALVING = 3, /* one of so many goes on */
+    HALVING = 3,       /* one of so many goes on */
+    GLANCE_SETS = 200, /* at most, that a trial is measured on while it runs */
+    GLANCE_STEPS = 64, /* at least: before, the average of the weights tells little */
     SHOWN_ROWS = 8,
     FINALISTS = 3,
     MOST_CONFIGS = 4096
@@ -44,6 +46,10 @@ enum {
 /* Shares of the whole number of epochs that a short training may have. */
 static const double shares[] = {1.0 / 8, 1.0 / 6, 1.0 / 4, 1.0 / 3, 1.0 / 2, 1};
 enum { SHARES = sizeof shares / sizeof *shares, SHARE_OF_TRIALS = 3 };
+
+/* A trial ends if it is this far behind what the best of its kind was worth at the same share of its epochs
+ * (experiments/own, *The search*). */
+static const double hopeless[GLANCES] = {0.25, 0.2, 0.15};
 
 static const double main_share = 0.75; /* of the search's time; the rest is for the finalists */
 static const double final_share = 0.5; /* of all time: what the last trainings may take */
@@ -70,6 +76,7 @@ typedef struct search {
     int8_t *part_of;            /* [sets]: 0 .. TEST; -1: always trained on */
     onet_sets *part[PARTS + 1]; /* the sets of a part */
     onet_sets *rest[PARTS + 1]; /* what is trained on where that part measures; nothing of the test part */
+    onet_sets *glanced;         /* sets of part 0 */
     size_t given;               /* the size of the caller's options: what they cannot hold is not chosen */
     choice_made base_made;
     bool fixed[SETTINGS];
@@ -87,7 +94,8 @@ typedef struct search {
     /* While a generation runs. */
     task *tasks;
     int generation;
-    atomic_flag busy; /* who holds it may call progress and change `done` */
+    double bar[TRIAL_WHOLE + 1][GLANCES]; /* trials of a kind that are below it are hopeless; NaN: none is */
+    atomic_flag busy;                     /* who holds it may call progress and change `done` */
     atomic_bool stop, late;
     onet_status status;
     onet_error err;
@@ -160,6 +168,11 @@ static onet_status take_parts(search *s, onet_error *err) {
         for (size_t i = 0; i < s->sets->count; i++) take[i] = s->part_of[i] != p && s->part_of[i] != TEST;
         if (!status) status = pick_sets(&s->rest[p], s->sets, take, err);
     }
+    if (!status) { /* spread over the part: a file may be sorted */
+        size_t count = s->part[0]->count, most = count < GLANCE_SETS ? count : GLANCE_SETS;
+        for (size_t i = 0; i < count; i++) take[i] = (i + 1) * most / count > i * most / count;
+        status = pick_sets(&s->glanced, s->part[0], take, err);
+    }
     free(take);
     return status;
 }
@@ -182,8 +195,23 @@ static void tell(search *s);
 typedef struct running {
     search *s;
     double started, share;
-    bool slow;
+    bool slow, hopeless;
+    trial *row;        /* gets the glances; NULL: nothing is measured while it runs */
+    const double *bar; /* [GLANCES] */
 } running;
+
+/* What the settings are worth after so many epochs, where that is a time to look. */
+static void glance(running *r, const onet_progress *now) {
+    for (int i = 0; i < GLANCES; i++) {
+        if (now->ended != (now->epochs * (i + 1) + GLANCES) / (GLANCES + 1) || now->ended == now->epochs ||
+            now->step < GLANCE_STEPS)
+            continue;
+        r->row->glance[i] = (now->valid_exact + exp(now->valid_loglik)) / 2;
+        if (!(r->row->glance[i] < r->bar[i])) continue;
+        r->hopeless = true;
+        r->row->epochs = now->ended;
+    }
+}
 
 static int look(void *context, const onet_progress *now) {
     running *r = context;
@@ -193,16 +221,17 @@ static int look(void *context, const onet_progress *now) {
     if (r->share > 0 && seconds > 1 &&
         seconds + (isnan(now->seconds_left) ? 0 : now->seconds_left) > r->share)
         r->slow = true;
+    if (r->row && now->ended && !r->hopeless) glance(r, now);
     if (!atomic_flag_test_and_set(&s->busy)) {
         tell(s);
         atomic_flag_clear(&s->busy);
     }
-    return r->slow || atomic_load(&s->stop) || atomic_load(&s->late);
+    return r->slow || r->hopeless || atomic_load(&s->stop) || atomic_load(&s->late);
 }
 
-/* each [sets]. likely: with the log-likelihood of the right orders, which takes time. */
+/* each [sets] */
 static onet_status measure_each(onet_set_measure *each, const search *s, const onet_model *model,
-                                const onet_sets *sets, int threads, bool likely, onet_error *err) {
+                                const onet_sets *sets, int threads, onet_error *err) {
     onet_order_options how = {
         .size = sizeof how, .threads = threads, .kernels = s->base.kernels, .device = s->base.device};
     onet_orderer *orderer = NULL;
@@ -215,8 +244,8 @@ static onet_status measure_each(onet_set_measure *each, const search *s, const o
         answer[i] = (onet_answer){.order = order + sets->start[i], .logprob = logprob + i};
     if (!status) status = onet_orderer_new(&orderer, model, &how, err);
     if (!status) status = onet_orderer_run(orderer, sets, answer, err);
-    if (!status && likely) status = onet_orderer_score(orderer, sets, logprob, err);
-    if (!status) status = onet_measure_each(each, sets, answer, likely ? logprob : NULL, err);
+    if (!status) status = onet_orderer_score(orderer, sets, logprob, err);
+    if (!status) status = onet_measure_each(each, sets, answer, logprob, err);
     onet_orderer_free(orderer);
     free(order);
     free(answer);
@@ -228,7 +257,7 @@ static onet_status measure(onet_report *report, const search *s, const onet_mode
                            const onet_sets *sets, int threads, onet_error *err) {
     onet_set_measure *each = array_new(sets->count, sizeof *each);
     onet_status status =
-        each ? measure_each(each, s, model, sets, threads, false, err) : fail_memory(err, "the measures");
+        each ? measure_each(each, s, model, sets, threads, err) : fail_memory(err, "the measures");
     if (!status) onet_measure_mean(report, each, NULL, sets->count);
     free(each);
     return status;
@@ -256,8 +285,9 @@ static onet_train_options train_options(const search *s, const choice_made *made
 
 /* The net or the ranker of these settings. */
 static onet_status train_one(const search *s, onet_model **model, const choice_made *made,
-                             const onet_sets *sets, const onet_train_options *o, onet_error *err) {
-    if (made->value[S_RANKER] == 0) return onet_train(model, sets, NULL, o, err);
+                             const onet_sets *sets, const onet_sets *valid, const onet_train_options *o,
+                             onet_error *err) {
+    if (made->value[S_RANKER] == 0) return onet_train(model, sets, valid, o, err);
     onet_ranker_options ranker = {.size = sizeof ranker,
                                   .relative = o->settings.relative,
                                   .standardise = s->base.standardise,
@@ -299,22 +329,34 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
                    .epochs = trained_epochs(s, t),
                    .exact = NAN,
                    .neighbours = NAN,
-                   .tau = NAN};
+                   .tau = NAN,
+                   .loglik = NAN,
+                   .glance = {NAN, NAN, NAN}};
+    /* Other parts are for settings that did well on this one. */
+    bool glances =
+        t->kind != TRIAL_FIRST && !t->part && row->epochs > GLANCES && t->made.value[S_MODELS] <= 1;
+    if (glances) {
+        r.row = row;
+        r.bar = s->bar[t->kind];
+    }
     o.epochs = row->epochs;
     o.progress = look;
     o.context = &r;
-    onet_status status = train_one(s, &model, &t->made, s->rest[t->part], &o, &err);
+    onet_status status =
+        train_one(s, &model, &t->made, s->rest[t->part], glances ? s->glanced : NULL, &o, &err);
     if (!status) status = measure(&report, s, model, s->part[t->part], threads, &err);
     const char *kernels = model ? onet_model_record(model, "kernels") : NULL;
     if (!status && t->kind == TRIAL_FIRST) s->on_gpu = kernels && !strcmp(kernels, "cuda");
     row->end = !status                      ? TRIAL_ENDED
                : r.slow                     ? TRIAL_SLOW
+               : r.hopeless                 ? TRIAL_HOPELESS
                : status == ONET_INTERRUPTED ? TRIAL_STOPPED
                                             : TRIAL_FAILED;
     if (!status) {
         row->exact = report.exact.mean;
         row->neighbours = report.neighbours.mean;
         row->tau = report.tau.mean;
+        row->loglik = fmin(0, report.loglik_all.mean);
         if (isnan(row->neighbours) || isnan(row->tau))
             row->neighbours = row->tau = row->exact; /* single items */
     }
@@ -323,7 +365,7 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
     note_kernels(s, model);
     /* A failure before any trial has ended is one of the data or the machine, which every trial would
      * meet. */
-    if (status && !r.slow && status != ONET_INTERRUPTED && !s->status &&
+    if (status && status != ONET_INTERRUPTED && !r.slow && !s->status &&
         (status == ONET_MEMORY || t->kind == TRIAL_FIRST)) {
         s->status = status;
         s->err = err;
@@ -334,8 +376,9 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
     onet_model_free(model);
 }
 
+/* The likelihood counts each step of each set, so that it differs less by chance than whole sets do. */
 static double score_of(const trial *r) {
-    return (r->exact + r->neighbours + r->tau) / 3;
+    return (r->exact + r->neighbours + r->tau + exp(r->loglik)) / 4;
 }
 
 /* ---- What is known so far --------------------------------------------------------------------------------
@@ -638,7 +681,7 @@ static void learn(search *s) {
         const trial *r = &s->done.row[i];
         config *c = find_config(s, &r->made);
         if (!c || r->kind == TRIAL_FIRST) continue;
-        if (r->end == TRIAL_SLOW || r->end == TRIAL_FAILED) c->out = true;
+        if (r->end == TRIAL_SLOW || r->end == TRIAL_HOPELESS || r->end == TRIAL_FAILED) c->out = true;
         if (r->end != TRIAL_ENDED) continue;
         if (r->kind == TRIAL_SHORT)
             c->brief = r;
@@ -685,6 +728,22 @@ static void pool_trial(void *arg, int number, int thread) {
     atomic_flag_clear(&s->busy);
 }
 
+/* What is hopeless from now on, by the best trials so far. It does not change while a generation runs, whose
+ * trials end in any order. */
+static void set_bars(search *s) {
+    for (int kind = 0; kind <= TRIAL_WHOLE; kind++) {
+        const trial *best = NULL;
+        for (size_t i = 0; i < s->done.count; i++) {
+            const trial *r = &s->done.row[i];
+            if ((int)r->kind != kind || r->part || r->end != TRIAL_ENDED || isnan(r->glance[GLANCES - 1]))
+                continue;
+            if (!best || score_of(r) > score_of(best)) best = r;
+        }
+        for (int i = 0; i < GLANCES; i++)
+            s->bar[kind][i] = best ? best->glance[i] - hopeless[i] : (double)NAN;
+    }
+}
+
 static int by_time(const void *a, const void *b) {
     const task *x = a, *y = b;
     return (x->predicted < y->predicted) - (x->predicted > y->predicted);
@@ -694,6 +753,7 @@ static int by_time(const void *a, const void *b) {
  */
 static onet_status run_tasks(search *s, task *list, int count, onet_error *err) {
     int left = 0;
+    set_bars(s);
     for (int i = 0; i < count; i++) {
         const trial *old = trials_find(&s->memo, &list[i].made, list[i].kind, list[i].part);
         onet_status status = old ? add_done(s, old, err) : ONET_OK;
@@ -732,7 +792,7 @@ static bool share_fits(search *s, int share) {
     s->share = share;
     for (size_t i = 0; i < s->memo.count; i++) {
         const trial *r = &s->memo.row[i];
-        if (r->kind != TRIAL_SHORT) continue;
+        if (r->kind != TRIAL_SHORT || r->end == TRIAL_HOPELESS) continue;
         task t = {.made = r->made, .kind = TRIAL_SHORT};
         fits = trained_epochs(s, &t) == r->epochs;
         if (!fits) break;
@@ -860,7 +920,7 @@ static void estimate_one(void *arg, int number, int thread) {
     }
     o.progress = look;
     o.context = &r;
-    e->status[number] = train_one(s, &e->model[number], made, s->rest[TEST], &o, &e->err[number]);
+    e->status[number] = train_one(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);
 }
 
 /* What a model that has not seen the test part is worth on it. */
@@ -870,7 +930,7 @@ static onet_status compare_test(search *s, const onet_model *model, onet_compari
                                  .threads = s->threads,
                                  .is_ranker = !strcmp(onet_model_kind(model), "ranker")};
     onet_set_measure *each = array_new(s->part[TEST]->count, sizeof *each);
-    onet_status status = each ? measure_each(each, s, model, s->part[TEST], s->threads, true, err)
+    onet_status status = each ? measure_each(each, s, model, s->part[TEST], s->threads, err)
                               : fail_memory(err, "the measures");
     if (!status) status = onet_compare(test, s->rest[TEST], s->part[TEST], each, &with, err);
     free(each);
@@ -1008,6 +1068,7 @@ static onet_status open_search(search *s, onet_error *err) {
 }
 
 static void close_search(search *s) {
+    onet_sets_free(s->glanced);
     for (int p = 0; p <= TEST; p++) {
         onet_sets_free(s->part[p]);
         onet_sets_free(s->rest[p]);
