@@ -7,6 +7,8 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import warnings
+from collections import Counter
 from ctypes import byref
 from decimal import Decimal, InvalidOperation
 from typing import Any, List, Optional, Sequence
@@ -59,9 +61,12 @@ def _class_of(name: Any, columns: list) -> Optional[tuple]:
 
 
 def _texts(values: Any) -> np.ndarray:
-    """The values of a column as text; None where one is missing."""
-    missing = values.isna().to_numpy()
-    return np.array([None if gone else str(v) for v, gone in zip(values.to_numpy(dtype=object), missing)], dtype=object)
+    """The values of a column as text, without white space around it; None where one is missing, as in CSV."""
+    missing, given = values.isna().to_numpy(), values.to_numpy(dtype=object)
+    if hasattr(values, "cat"):
+        return np.array([None if gone else str(v) for v, gone in zip(given, missing)], dtype=object)
+    texts = [None if gone else str(v).strip(" \t") for v, gone in zip(given, missing)]
+    return np.array([None if t is None or t.lower() in _MISSING else t for t in texts], dtype=object)
 
 
 def _text_values(texts: np.ndarray) -> Optional[np.ndarray]:
@@ -134,7 +139,7 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]
     numbers = None if hasattr(values, "cat") else _text_values(texts)
     if numbers is not None:
         return [(str(column), numbers)]
-    there, times = np.unique(np.array([t for t in texts if t is not None], dtype=object), return_counts=True)
+    there = Counter(t for t in texts if t is not None)
     if not len(there):
         raise DataError(f"column {column!r} has no values; leave it out")
     if len(there) > MOST_CLASSES and 2 * len(there) > len(texts):
@@ -142,8 +147,52 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]
             f"column {column!r} has {len(there)} different texts in {len(texts)} rows, too many for a category; leave it out "
             "of features"
         )
-    most = sorted(there[np.argsort(-times, kind="stable")[:MOST_CLASSES]])
+    most = sorted(value for value, _ in there.most_common(MOST_CLASSES))  # of equally frequent ones those met first
     return [(f"{column}={value}", (texts == value).astype(np.float64)) for value in most]
+
+
+def _all_features(frame: Any, chosen: List[Any], classes: dict) -> List[tuple]:
+    """The features of all columns, those of categories last, as in CSV; names of a model stay in their order."""
+    made = [(c, _features_of(frame, c, classes[c])) for c in chosen]
+    if all(classes[c] is None for c in chosen):
+        made.sort(key=lambda one: one[1][0][0] != str(one[0]))
+    return [one for _, found in made for one in found]
+
+
+def _used(frame: Any, columns: List[Any], of: np.ndarray, missing: str, none: bool = False) -> List[Any]:
+    """Those of the columns that are features without being named; none: there need be none."""
+    used = [c for c in columns if _is_feature(frame[c], of, missing)]
+    unused = [c for c in columns if c not in used]
+    sentence = (
+        f"columns {unused} are not used: most of their texts differ, or they are the same for all items of a set, or some are "
+        "missing; name them in features if they are to be used"
+    )
+    if columns and not used and not none:
+        raise DataError(f"there are no features: {sentence}")
+    if unused:
+        warnings.warn(sentence, UserWarning, stacklevel=4)
+    return used
+
+
+#: A number spelt otherwise than files spell it (48,85, 5%, $5), or a sign for what is missing.
+_SPELT = re.compile(r"[$€£]?\s*[+-]?[\d.,]*\d[\d.,]*\s*[%$€£]?|-{1,3}|–|—|\.|n\.a\.")
+
+
+def _is_feature(values: Any, of: np.ndarray, missing: str) -> bool:
+    """Whether a column is a feature without being named, as classes_use of the library decides for CSV and JSON. of: the
+    set of each row."""
+    if getattr(values.dtype, "kind", "O") not in "OUS" or hasattr(values, "cat") or _numbers_of(values, values.name) is not None:
+        return True
+    texts = _texts(values)
+    there = [t for t in texts if t is not None]
+    if any(_NUMBER.fullmatch(t) for t in there) or (there and all(_SPELT.fullmatch(t) for t in there)):
+        return False
+    told = _text_values(texts) is not None
+    if len(there) < len(texts) and missing == "error" if told else 2 * len(set(there)) > len(there):
+        return False
+    first: dict = {}
+    apart = any(t is not None and first.setdefault(s, t) != t for s, t in zip(of.tolist(), texts))
+    return apart or not there  # a column without values is refused by name
 
 
 class _Frame:
@@ -161,6 +210,7 @@ class _Frame:
                 row = int(np.flatnonzero(values.to_numpy() == "")[0])
                 raise DataError(f"row {row} of the frame (from 0) has an empty text in column {set!r}, which says its set")
         code = values.groupby(values, sort=False, observed=True).ngroup().to_numpy()
+        self.of = code  # the set of each row of the frame
         self.rows = np.argsort(code, kind="stable")
         self.sizes = np.bincount(code)
         self.names = list(dict.fromkeys(values.tolist()))  # of the sets, in their order
@@ -253,10 +303,12 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
         for column in part.columns:  # whole numbers beside others that are not would be rounded
             if part[column].dtype.kind in "iu" and whole[column].dtype.kind == "f":
                 _double(part[column].to_numpy(), f"column {column!r}")
-    made = [one for c, column, known in zip(chosen, columns, classes) for one in _features_of(whole, c if known else column, known)]
+    sizes = np.fromiter((len(one) for one in each), np.intp, len(each))
+    known = {c if one else column: one for c, column, one in zip(chosen, columns, classes)}
+    made = _all_features(whole, _used(whole, list(known), np.repeat(np.arange(len(each)), sizes), "error") if wanted is None else list(known), known)
     names = None if chosen == list(range(len(chosen))) else [str(name) for name, _ in made]
     items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
-    return items, np.fromiter((len(one) for one in each), np.intp, len(each)), names
+    return items, sizes, names
 
 
 def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:

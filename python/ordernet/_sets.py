@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _library
 from ._arrays import SIZE, _Related, _address, _flat_order, _flat_pairs, _indices, _listed, _numbers, _rounded
-from ._frames import _Frame, _class_of, _features_of, _flat_items, need_frame
+from ._frames import _Frame, _all_features, _class_of, _flat_items, _used, need_frame
 from ._library import DataError, SetsStruct, UnknownSetError, UsageError, WrongTypeError, call, lib
 
 
@@ -304,9 +304,10 @@ class Sets:
             the column with the right order: numbers or times that are distinct within a set; text that holds a
             number counts as that number. None where it is not known. It cannot be a feature too.
         features
-            the columns that are given to the net; None: every other column. Columns of text or categories become a
-            feature for each of their values, the 32 most frequent ones, called ``column=value``; times become seconds
-            since the beginning of 1970.
+            the columns that are given to the net; None: every other column, except for text that is not a category:
+            ids, names and free text, in which most texts differ, and columns with one text for each set, which are
+            warned of. Columns of text or categories become a feature for each of their values, the 32 most frequent
+            ones, called ``column=value``, behind all others; times become seconds since the beginning of 1970.
         missing
             as for Sets().
         pairs
@@ -361,7 +362,8 @@ class Sets:
         if not chosen and pairs is None:
             raise DataError("there are no features: the frame has no column beside those of set and rank")
         place = _Frame(frame, set, chosen)
-        made = [one for c in chosen for one in _features_of(frame, c, classes[c])]
+        used = chosen if features is not None else _used(frame, chosen, place.of, missing, pairs is not None)
+        made = _all_features(frame, used, classes)
         items = np.column_stack([values for _, values in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
         value, relations = (None, None) if pairs is None else place.pairs(frame, pairs, name)
         order = None if rank is None else place.order(frame[rank].to_numpy(), rank)

@@ -1,5 +1,6 @@
 """Tests class Sets: files in every format, arrays, and data frames."""
 
+import json
 import pickle
 
 import numpy as np
@@ -243,7 +244,11 @@ def test_wrong_frames(small):
     long = frame(60)
     long["note"] = [f"note {i}" for i in range(len(long))]
     with pytest.raises(DataError, match="different texts in .* rows, too many for a category"):
-        Sets.from_frame(long, set="ticket", rank="place")
+        Sets.from_frame(long, set="ticket", rank="place", features=["a", "note"])
+    with pytest.warns(UserWarning, match=r"columns \['note'\] are not used"):
+        assert Sets.from_frame(long, set="ticket", rank="place").features == ["a", "b", "c"]
+    with pytest.raises(DataError, match=r"there are no features: columns \['note'\] are not used"):
+        Sets.from_frame(long[["ticket", "place", "note"]], set="ticket", rank="place")
     for arguments, sentence in (
         (dict(set="nothing"), "no column 'nothing'"),
         (dict(set="ticket", rank="nothing"), "no column 'nothing'"),
@@ -333,7 +338,7 @@ def test_frame_of_texts_and_times():
         }
     )
     sets = ordernet.Sets.from_frame(frame, set="set", rank="rank")
-    assert sets.features == ["colour=black", "colour=blue", "colour=green", "colour=red", "when", "ok"]
+    assert sets.features == ["when", "ok", "colour=black", "colour=blue", "colour=green", "colour=red"]
     model = ordernet.OrderNet(**{**SMALL, "epochs": 10}).fit(sets)
     assert model.scales_["when"] == "standard, centred in double"
     answer = model.predict_frame(frame.drop(columns="rank")[["when", "ok", "colour", "set"]])
@@ -364,6 +369,45 @@ def test_frame_as_the_csv_that_it_was_read_from(tmp_path):
     assert "day=2023-02-29" in ordernet.Sets.from_frame(text, set="set", features=["day"]).features
     kept = frame.assign(ok=frame["ok"].astype("category"))  # who says category means it
     assert ordernet.Sets.from_frame(kept, set="set", features=["ok"]).features[0].startswith("ok=")
+
+
+def test_texts_that_are_not_named(tmp_path):
+    """Frames, lists of frames, CSV and JSON objects have the same features: categories, dates and truth values, but no ids,
+    no texts of whole sets, no numbers in quotes, nothing spelt like a number and no date that is missing somewhere."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    rows = np.arange(160)
+    columns = {
+        "set": [f"s{i // 4}" for i in rows],
+        "id": [f"n{i}" for i in rows],
+        "colour": rng.choice(["red", "green", "blue", ""], 160),
+        "when": [f"2024-05-{1 + i * 7 % 28:02d}" for i in rows],
+        "ok": rng.choice(["true", "False"], 160),
+        "day": [f"d{i // 8}" for i in rows],
+        "price": [f"{i % 7},50" for i in rows],
+        "paid": [None if i == 5 else f"2024-06-{1 + i % 9:02d}" for i in rows],
+        "x": rng.random(160).round(3),
+        "town": [f"t{i % 40}" for i in rows],
+        "rank": [i % 4 for i in rows],
+    }
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    own = ["id", "colour", "when", "ok", "day", "price", "paid", "x", "town"]
+    with open(tmp_path / "a.jsonl", "w") as file:
+        for _, part in frame.groupby("set", sort=False):
+            items = [{k: v for k, v in one.items() if v is not None} for one in part[own].to_dict("records")]
+            file.write(json.dumps({"items": items, "order": np.argsort(part["rank"]).tolist()}) + "\n")
+    names = ["when", "ok", "x", "colour=blue", "colour=green", "colour=red", *sorted(f"town=t{i}" for i in range(32))]
+    read = [Sets.read(tmp_path / "a.csv"), Sets.read(tmp_path / "a.jsonl")]
+    with pytest.warns(UserWarning, match=r"columns \['id', 'day', 'price', 'paid'\] are not used"):
+        read.append(Sets.from_frame(frame, "set", "rank"))
+    with pytest.warns(UserWarning, match="are not used"):
+        read.append(Sets([part[own] for _, part in frame.groupby("set", sort=False)], read[0].orders))
+    for sets in read:
+        assert sets.features == names
+        assert np.array_equal(np.float32(sets._array()), np.float32(read[0]._array()))
+    named = Sets.read(tmp_path / "a.csv", features=["x", "id"])
+    assert len(named.features) == 33  # who names a column means it
 
 
 def test_whole_numbers_that_double_rounds():

@@ -64,7 +64,7 @@ void print_unused(const onet_columns *columns) {
     char list[512];
     const char *unused = onet_columns_unused(columns);
     if (!unused) return;
-    printf("not used: %s; texts, dates, true and false are used where they are named: --features '",
+    printf("not used: %s; such texts are used where they are named: --features '",
            shown_text(list, sizeof list, unused, strlen(unused)));
     print_all_columns(columns);
     printf("'\n");

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import warnings
 
 import numpy as np
 
@@ -688,6 +689,46 @@ def frames():
         assert all(np.array_equal(a, b) for a, b in zip(model.predict([one[named(data)[::-1]] for one in each]), answers)), f"{what}: list of frames"
 
 
+def texts():
+    """Text that no one has named as a feature: a table, JSON objects and a data frame have the same features."""
+    import ordernet
+
+    r = random.Random(31)
+    columns = {
+        "id": lambda s, i: f"n{s}-{i}",
+        "colour": lambda s, i: r.choice(["rot", "grün", "blau", ""]),
+        "when": lambda s, i: f"2024-0{r.randrange(1, 10)}-1{r.randrange(10)}T0{i}:00Z",
+        "x": lambda s, i: r.uniform(-1, 1),
+        "ok": lambda s, i: r.choice(["true", "False"]),
+        "day": lambda s, i: f"day {s // 3}",
+        "price": lambda s, i: f"{r.randrange(9)},50",
+        "zip": lambda s, i: f"0{r.randrange(3)}",
+        "paid": lambda s, i: "" if s == 5 else f"2024-01-{r.randrange(10, 30)}",
+    }
+    sets = [[{name: draw(s, i) for name, draw in columns.items()} for i in range(5)] for s in range(40)]
+    orders = [sorted(range(5), key=lambda i: (one[i]["colour"], one[i]["x"])) for one in sets]
+    quote = lambda value: str(value) if isinstance(value, float) else f'"{value}"' if value else ""
+    rows = [["s%d" % s, *(quote(v) for v in one[i].values()), str(orders[s].index(i))] for s, one in enumerate(sets) for i in range(5)]
+    table = write("texts.csv", "\n".join(",".join(row) for row in [["set", *columns, "rank"], *rows]).encode())
+    lines = [json.dumps({"items": [{k: v for k, v in item.items() if v != ""} for item in one], "order": order}) for one, order in zip(sets, orders)]
+    objects = write("texts.jsonl", "\n".join(lines).encode())
+    found = {"CSV": train(table, model="texts.safetensors"), "JSON objects": train(objects, model="objects.safetensors")}
+    expected = ["when", "x", "ok", "colour=blau", "colour=grün", "colour=rot"]
+    assert ordernet.load(path("texts.safetensors")).feature_names_in_.tolist() == expected
+    fit = lambda sets: facts_of(fitted(ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET), sets))
+    found["CSV in Python"], found["JSON in Python"] = fit(ordernet.Sets.read(table)), fit(ordernet.Sets.read(objects))
+    try:
+        import pandas
+
+        frame = pandas.read_csv(table, dtype={"zip": str, "price": str}, keep_default_na=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of what is not used
+            found["frame"] = fit(ordernet.Sets.from_frame(frame.drop(columns="zip"), set="set", rank="rank"))
+    except ImportError:
+        pass
+    same(found, "texts")
+
+
 def in_browser(model, files):
     wasm = sys.argv[1] if len(sys.argv) > 1 else ""
     if not os.path.exists(wasm):
@@ -839,7 +880,7 @@ def relations():
         assert [list(map(int, one)) for one in orders] == [order for order, _ in asked["HTTP"]]
 
 
-TESTS = [relations, conversions, names_in_another_order, answers, tours, frames, browser, scalings, too_many_digits, each_format, pipes_and_compression, numpy_types, one_model]
+TESTS = [relations, conversions, names_in_another_order, answers, tours, frames, texts, browser, scalings, too_many_digits, each_format, pipes_and_compression, numpy_types, one_model]
 
 
 class Skip(Exception):

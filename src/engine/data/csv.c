@@ -108,6 +108,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     bool one_set = o->one_set || !*set;
     t->crlf = rows->crlf;
     t->categories = o->features && !(model && model->name);
+    t->unasked = t->unasked && !o->features && !model;
     onet_status status = read_names(t, rows, err);
     if (status) return status;
     t->one_set = !find_column(t, set, strlen(set));
@@ -207,6 +208,10 @@ static bool is_dash(const char *text, size_t length) {
     return false;
 }
 
+bool csv_spelt(const char *text, size_t length) {
+    return spelling(text, length) || is_dash(text, length);
+}
+
 static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
                                 size_t length, bool feature, onet_error *err) {
     const char *what =
@@ -267,6 +272,13 @@ static bool begins_category(const csv_table *t, const csv_column *c, const char 
            !text_value(text, length, &value);
 }
 
+/* Notes a text of a column that may become a category without being named. */
+static onet_status note_value(csv_table *t, csv_column *c, const char *text, size_t length, onet_error *err) {
+    if (c->values.count < MOST_VALUES) return classes_note(t, c, text, length, err);
+    c->many = true;
+    return ONET_OK;
+}
+
 /* A value of a feature, or of a column that may become one: NaN where it is missing or a text. */
 static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                            onet_error *err) {
@@ -298,8 +310,10 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
         c->numbers++;
     } else if (number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length) {
         c->numbers++;
-    } else
+    } else {
         note_text(c, rows->line, text, length);
+        if (t->unasked && !c->many) status = note_value(t, c, text, length, err);
+    }
     c->quoted += !isnan(value) && rows->text[rows->field[k].at] == '"';
     if (!status && !array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
         status = fail_memory(err, "the features of a CSV file");
@@ -369,13 +383,37 @@ static bool quotes_tell(const csv_table *t) {
     return false;
 }
 
+/* Makes a column of text a feature if it is one without being named. */
+static onet_status settle_text(csv_table *t, csv_column *c, bool missing, onet_error *err) {
+    text_use use;
+    if (!array_reserve(&c->code, &c->code_room, t->rows, sizeof *c->code))
+        return fail_memory(err, "the texts of a column");
+    for (; c->coded < t->rows; c->coded++) c->code[c->coded] = SIZE_MAX; /* missing */
+    onet_status status =
+        classes_use(&use, &c->values, c->code, t->set_of, t->rows, t->names.count, missing, err);
+    if (status || use == TEXT_UNUSED) return status;
+    c->kind = CSV_FEATURE;
+    c->category = use == TEXT_CATEGORY;
+    for (size_t row = 0; row < t->rows && use == TEXT_VALUES; row++) {
+        if (c->code[row] == SIZE_MAX) continue;
+        const char *text = c->values.text + c->values.at[c->code[row]];
+        double *value = &t->items[row * (size_t)t->width + (size_t)c->feature];
+        text_value(text, c->values.at[c->code[row] + 1] - c->values.at[c->code[row]], value);
+        bool date = *text >= '0' && *text <= '9';
+        c->dates += date;
+        c->truths += !date;
+    }
+    return ONET_OK;
+}
+
 /* Decides what an open column is, now that all of its values are known. A column that begins with numbers, or
  * has more of them than of other values, is one of numbers; but not if all its numbers are in quotes, as
  * postcodes or ids may be, while other columns have numbers without quotes. */
-static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, onet_error *err) {
+static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, bool missing, onet_error *err) {
     bool meant = c->numbers && (!c->text_first || c->numbers > c->texts);
     if (quotes && c->numbers == c->quoted) meant = false;
     c->kind = meant ? CSV_FEATURE : CSV_TEXT;
+    if (!meant && t->unasked && c->texts && !c->numbers && !c->many) return settle_text(t, c, missing, err);
     if (!meant || !c->texts) return ONET_OK;
     char others[64] = "";
     if (c->texts > 1) snprintf(others, sizeof others, ", the first of %zu such values", c->texts);
@@ -400,16 +438,17 @@ static onet_status misspelt(const csv_table *t, const csv_column *c, onet_error 
                 how ? how : "leave the field empty where a value is missing");
 }
 
-/* Numbers of the columns that are features, and no others, stay in the rows. related: there need be none. */
-static onet_status keep_features(csv_table *t, bool related, onet_error *err) {
+/* Numbers of the columns that are features, and no others, stay in the rows. With relations there need be
+ * none. */
+static onet_status keep_features(csv_table *t, const onet_read_options *o, onet_error *err) {
     int *from = array_new((size_t)t->width + 1, sizeof *from), width = (int)t->classes, before = t->width;
     if (!from) return fail_memory(err, "the features of a CSV file");
     onet_status status = ONET_OK;
-    bool quotes = quotes_tell(t);
+    bool quotes = quotes_tell(t), related = o->pairs, missing = o->missing != ONET_MISSING_ERROR;
     for (size_t k = 0; k < t->columns && !status; k++) {
         csv_column *c = &t->column[k];
         bool open = c->kind == CSV_OPEN;
-        if (open) status = settle_kind(t, c, quotes, err);
+        if (open) status = settle_kind(t, c, quotes, missing, err);
         if (c->kind != CSV_FEATURE) continue;
         if (c->rounded_line && !status)
             status =
@@ -485,7 +524,8 @@ static onet_status list_unused(csv_table *t, const onet_read_options *o, onet_er
     onet_status status = ONET_OK;
     for (size_t k = 0; k < t->columns && !o->features && !o->columns && !status; k++) {
         const csv_column *c = &t->column[k];
-        if (c->kind == CSV_TEXT && c->texts && !(o->group_column && !strcmp(c->name, o->group_column)))
+        if (c->kind == CSV_TEXT && (c->texts || c->quoted) && !c->category &&
+            !(o->group_column && !strcmp(c->name, o->group_column)))
             status = columns_add_unused(t->columns_of_items, c->name, strlen(c->name), err);
         if (status || !is_misspelt(c)) continue;
         onet_error said;
@@ -690,7 +730,7 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     }
     if (status) return status;
     if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
-    if ((status = keep_features(t, options->pairs, err)) || (status = classes_expand(t, err)) ||
+    if ((status = keep_features(t, options, err)) || (status = classes_expand(t, err)) ||
         (status = check_missing(t, options, err)))
         return status;
     if (t->width && ((status = make_columns(t, options, err)) || (status = list_unused(t, options, err))))
@@ -752,6 +792,7 @@ onet_status csv_read(csv_table **table, input *in, char separator, const onet_re
     *table = NULL;
     onet_status status = ONET_OK;
     if (t) t->separator = separator;
+    if (t) t->unasked = !keep;
     if (!t || !(t->file = strdup(input_name(in))))
         status = fail_memory(err, "a CSV file");
     else

@@ -79,6 +79,7 @@ typedef struct csv_column {
     /* Columns of text that are features (csv_classes.h). */
     bool classes;  /* by the values that a model knows */
     bool category; /* by the values that are met here: */
+    bool many;     /* more values than are kept */
     names values;
     size_t *code; /* [coded]: the value of each row; SIZE_MAX: missing */
     size_t coded, code_room;
@@ -115,6 +116,7 @@ struct csv_table {
     char *text;
     size_t *text_at;  /* [rows + 2] */
     bool categories;  /* columns that are named as features may be of text */
+    bool unasked;     /* so may others, since no features are named */
     csv_class *class; /* [classes] */
     size_t classes, class_room;
     size_t item_room, set_room, rank_room, flag_room, line_room, text_room, text_at_room;
@@ -132,6 +134,9 @@ struct csv_table {
     float *pair_fill; /* [relations]: what replaced missing values; NULL: none may be missing */
 };
 
+/* Whether the text looks like a number spelt otherwise, as 48,85 or 5%, or stands for a missing value, as -.
+ */
+bool csv_spelt(const char *text, size_t length);
 /* Whether a file's name ends in .tsv, .gz and .xz left aside. */
 bool csv_name_of_tabs(const char *name);
 /* The separator of a file: as the options say, or its name or header tells. */

@@ -8,9 +8,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/number.h"
 #include "engine/data/sets.h"
-
-enum { MOST_VALUES = 100000 }; /* of a column, those that are not features too */
+#include "engine/data/text_value.h"
 
 /* ---- By name: what a model knows --------------------------------------------------------------------- */
 
@@ -56,6 +56,43 @@ onet_status classes_note(csv_table *t, csv_column *c, const char *text, size_t l
     for (; c->coded < row; c->coded++) c->code[c->coded] = SIZE_MAX; /* missing */
     c->code[c->coded++] = number;
     return ONET_OK;
+}
+
+/* Whether a text differs from another of its set. */
+static onet_status differ(bool *found, const size_t *code, const size_t *set_of, size_t items, size_t sets,
+                          onet_error *err) {
+    size_t *first = array_new(sets, sizeof *first); /* + 1; 0: none yet */
+    if (!first) return fail_memory(err, "the texts of a column");
+    *found = false;
+    for (size_t i = 0; i < items && !*found; i++) {
+        size_t *known = &first[set_of[i]];
+        if (code[i] == SIZE_MAX) continue;
+        *found = *known && *known != code[i] + 1;
+        *known = code[i] + 1;
+    }
+    free(first);
+    return ONET_OK;
+}
+
+onet_status classes_use(text_use *use, const names *values, const size_t *code, const size_t *set_of,
+                        size_t items, size_t sets, bool missing, onet_error *err) {
+    size_t there = 0;
+    bool numbers = false, told = true, spelt = true, apart = false;
+    *use = TEXT_UNUSED;
+    for (size_t k = 0; k < values->count; k++) {
+        const char *text = values->text + values->at[k];
+        size_t length = values->at[k + 1] - values->at[k];
+        double value;
+        numbers |= number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length;
+        told &= text_value(text, length, &value);
+        spelt &= csv_spelt(text, length);
+    }
+    for (size_t i = 0; i < items; i++) there += code[i] != SIZE_MAX;
+    if (!values->count || numbers || spelt) return ONET_OK;
+    if (told ? there < items && !missing : 2 * values->count > there) return ONET_OK;
+    onet_status status = differ(&apart, code, set_of, items, sets, err);
+    if (!status && apart) *use = told ? TEXT_VALUES : TEXT_CATEGORY;
+    return status;
 }
 
 static int by_times(const void *a, const void *b) {

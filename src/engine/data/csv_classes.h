@@ -1,17 +1,31 @@
-/* Encodes text columns of CSV as one-hot features: one feature per value, called COLUMN=VALUE, 1 for the
+/* Encodes columns of text as one-hot features: one feature per value, called COLUMN=VALUE, 1 for the
  * items that have the value and 0 for the others. */
 #ifndef DATA_CSV_CLASSES_H
 #define DATA_CSV_CLASSES_H
 
 #include "engine/data/csv.h"
 
-enum { MOST_CLASSES = 32 /* values of a column that are features, the most frequent ones */ };
+enum {
+    MOST_CLASSES = 32,   /* values of a column that are features, the most frequent ones */
+    MOST_VALUES = 100000 /* values of a column that is a category */
+};
 
 /* A value of a column, its number, and how often it stands there. */
 typedef struct class_value {
     const char *text;
     size_t length, number, times;
 } class_value;
+
+/* What a column of text is to sets that are read without naming features: nothing; numbers, where every text
+ * is a date or a truth value; or a category. */
+typedef enum text_use { TEXT_UNUSED, TEXT_VALUES, TEXT_CATEGORY } text_use;
+
+/* values: the texts of the column; code [items]: the text of each item, SIZE_MAX where it is missing; set_of
+ * [items]: its set, below `sets`. missing: numbers may be missing. A category has each text twice or more in
+ * the mean: ids, names and free text are none. A column with one text per set is none either: it tells of the
+ * set, and formats with a place for that do not have it among the items. */
+onet_status classes_use(text_use *use, const names *values, const size_t *code, const size_t *set_of,
+                        size_t items, size_t sets, bool missing, onet_error *err);
 
 /* The values of a column, by `values` and `code` [coded], that become features, in the order of their texts:
  * [*count], allocated; NULL: out of memory. */

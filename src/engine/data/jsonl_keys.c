@@ -10,6 +10,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/data/columns.h"
+#include "engine/data/csv_classes.h"
 #include "engine/data/jsonl.h"
 #include "engine/data/jsonl_texts.h"
 #include "engine/data/sets.h"
@@ -65,7 +66,7 @@ static onet_status not_an_object(const walk *w) {
 /* ---- Which keys are features ------------------------------------------------------------------------- */
 
 typedef struct key_values {
-    size_t numbers, texts;
+    size_t numbers, texts, strings; /* strings: texts that are no lists or objects */
 } key_values;
 
 static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *room) {
@@ -79,9 +80,11 @@ static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *r
                 !array_reserve(seen, room, keys->count, sizeof **seen))
                 return fail_memory(w->err, "the keys of the items");
             if (k == before) (*seen)[k] = (key_values){0};
+            const char *from = w->j.at;
             value_kind kind = take_value(w, &value);
             if (kind == VALUE_NUMBER) (*seen)[k].numbers++;
             if (kind == VALUE_TEXT) (*seen)[k].texts++;
+            if (kind == VALUE_TEXT && *from == '"') (*seen)[k].strings++;
             if ((*seen)[k].numbers && (*seen)[k].texts)
                 return bad_feature(
                     w, keys->text + keys->at[k], length,
@@ -92,7 +95,13 @@ static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *r
     return ONET_OK;
 }
 
-/* The keys that have numbers are the features of a file that no model has columns for. */
+/* Whether a key that has no numbers may be a feature: where its texts are taken. */
+static bool may_be_feature(const walk *w, const key_values *seen) {
+    return w->r->texts && seen->strings && seen->strings == seen->texts;
+}
+
+/* The keys that have numbers are the features of a file that no model has columns for, and those with text
+ * that turn out to be categories, dates or truth values. */
 static onet_status find_columns(walk *w, onet_columns **columns) {
     names keys = {0};
     key_values *seen = NULL;
@@ -102,7 +111,7 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
     const char **name = status ? NULL : malloc((keys.count + 1) * sizeof *name);
     if (!status && (!text || !name)) status = fail_memory(w->err, "the keys of the items");
     for (size_t k = 0; k < keys.count && !status; k++) {
-        if (!seen[k].numbers) continue;
+        if (!seen[k].numbers && !may_be_feature(w, &seen[k])) continue;
         name[width++] = to;
         to = mempcpy(to, keys.text + keys.at[k], keys.at[k + 1] - keys.at[k]);
         *to++ = '\0';
@@ -112,10 +121,20 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
             fail(w->err, ONET_BAD, "%s:%ld: field `items`: %zu keys with numbers; from 1 to %d are possible",
                  w->name, w->r->line, width, MAX_WIDTH);
     if (!status) status = onet_columns_new(columns, (int)width, name, NULL, NULL, w->err);
-    for (size_t k = 0; k < keys.count && !status; k++)
-        if (seen[k].texts)
+    if (!status && w->r->texts) {
+        w->r->texts->unasked = true;
+        w->r->texts->line = w->r->line;
+        status = jsonl_texts_reserve(w->r->texts, (int)width, w->err);
+    }
+    for (size_t k = 0, j = 0; k < keys.count && !status; k++) {
+        bool found = may_be_feature(w, &seen[k]);
+        if (found || seen[k].numbers) {
+            if (found) w->r->texts->found[j] = true;
+            j++;
+        } else if (seen[k].texts)
             status =
                 columns_add_unused(*columns, keys.text + keys.at[k], keys.at[k + 1] - keys.at[k], w->err);
+    }
     names_free(&keys);
     free(seen);
     free(text);
@@ -163,20 +182,25 @@ static bool take_classes(const walk *w, const onet_columns *c, size_t length, co
     return some;
 }
 
+/* Whether feature j is not named, but has text in the first set. */
+static bool found_text(const record *r, int j) {
+    return r->texts && r->texts->width && r->texts->found[j];
+}
+
 /* A text under the key in w->r->letters [length], feature j of `width`, or a number: a feature is one or the
  * other. */
 static onet_status take_text(walk *w, int j, int width, size_t length, const char *from, value_kind *kind,
                              double *value) {
     jsonl_texts *t = w->r->texts;
     const char *key = w->r->letters;
-    if (!t || *kind == VALUE_MISSING) return ONET_OK;
-    if (!t->value) {
-        t->value = array_new((size_t)width, sizeof *t->value);
-        t->number = array_new((size_t)width, sizeof *t->number);
-        if (!t->value || !t->number) return fail_memory(w->err, "the texts of the items");
-        t->width = width;
-    }
+    if (!t || *kind == VALUE_MISSING || (t->unasked && !found_text(w->r, j))) return ONET_OK;
+    onet_status status = jsonl_texts_reserve(t, width, w->err);
+    if (status) return status;
     if (*kind == VALUE_NUMBER) t->number[j] = true;
+    if (t->found[j] && *kind == VALUE_TEXT && (*from != '"' || t->value[j].count > MOST_VALUES)) {
+        t->odd[j] = true;
+        *kind = VALUE_MISSING;
+    }
     if (*kind == VALUE_TEXT && *from == '"') {
         size_t size, number;
         const char *text = value_text(w, length, from, &size);
@@ -202,7 +226,7 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
         j = find_feature(c, key, length, near);
         if (j < 0 && take_classes(w, c, length, from, row, have)) continue;
         bool truth = *from == 't' || *from == 'f', date = false;
-        if (j >= 0 && kind == VALUE_TEXT && *from == '"' &&
+        if (j >= 0 && !found_text(w->r, j) && kind == VALUE_TEXT && *from == '"' &&
             text_value(from + 1, (size_t)(w->j.at - from) - 2, &value)) {
             kind = VALUE_NUMBER;
             date = from[1] >= '0' && from[1] <= '9';
@@ -249,7 +273,7 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
     for (size_t i = 0; i < (size_t)r->n * width && !status; i++) /* no text: none of those that are known */
         if (have[i % width] & 4 && isnan(r->item_store[i])) r->item_store[i] = 0;
     for (size_t j = 0; j < width && !status; j++)
-        if (!have[j])
+        if (!have[j] && !found_text(r, (int)j))
             status =
                 fail_field(w->err, ONET_BAD, "onet_read_options.features",
                            "%s:%ld: field `items`: no item has the key `%.100s`, a feature of %s; add it, or "

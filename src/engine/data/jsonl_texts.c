@@ -4,16 +4,31 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/data/csv_classes.h"
 #include "engine/data/sets.h"
+#include "engine/data/text_value.h"
+
+onet_status jsonl_texts_reserve(jsonl_texts *t, int width, onet_error *err) {
+    if (t->value) return ONET_OK;
+    size_t count = (size_t)width + 1;
+    t->value = array_new(count, sizeof *t->value);
+    t->number = array_new(count, sizeof *t->number);
+    t->found = array_new(count, sizeof *t->found);
+    t->odd = array_new(count, sizeof *t->odd);
+    t->width = t->value ? width : 0;
+    return t->value && t->number && t->found && t->odd ? ONET_OK : fail_memory(err, "the texts of the items");
+}
 
 void jsonl_texts_free(jsonl_texts *t) {
     for (int j = 0; j < t->width; j++) names_free(&t->value[j]);
     free(t->value);
     free(t->number);
+    free(t->found);
+    free(t->odd);
 }
 
 /* Features of the sets as they become: numbers first, then the values of each key in the order of their
@@ -40,15 +55,21 @@ static bool add_feature(expanded *x, int from, double wanted, const char *format
     return true;
 }
 
+/* code [items]: the texts of feature j; SIZE_MAX: missing. */
+static void take_codes(size_t *code, const onet_sets *sets, int j) {
+    size_t items = sets->start[sets->count], width = (size_t)sets->width;
+    for (size_t i = 0; i < items; i++) {
+        float number = sets->items[i * width + (size_t)j];
+        code[i] = isnan(number) ? SIZE_MAX : (size_t)number;
+    }
+}
+
 /* The values of feature j that become features. */
 static bool add_values(expanded *x, const jsonl_texts *t, const onet_sets *sets, int j) {
-    size_t items = sets->start[sets->count], width = (size_t)sets->width, count = 0;
+    size_t items = sets->start[sets->count], count = 0;
     csv_column c = {.values = t->value[j], .coded = items, .code = array_new(items, sizeof *c.code)};
     class_value *v = NULL;
-    for (size_t i = 0; c.code && i < items; i++) {
-        float code = sets->items[i * width + (size_t)j];
-        c.code[i] = isnan(code) ? SIZE_MAX : (size_t)code;
-    }
+    if (c.code) take_codes(c.code, sets, j);
     bool made = c.code && (v = classes_choose(&c, &count));
     for (size_t k = 0; k < count && made; k++)
         made = add_feature(x, j, (double)v[k].number, "%s=%.*s", onet_columns_name(sets->columns, j),
@@ -58,36 +79,102 @@ static bool add_values(expanded *x, const jsonl_texts *t, const onet_sets *sets,
     return made;
 }
 
-onet_status jsonl_texts_expand(const jsonl_texts *t, onet_sets *sets, onet_error *err) {
-    bool some = false;
-    for (int j = 0; j < t->width; j++) some |= t->value[j].count > 0;
-    if (!some || !sets->columns || t->width != sets->width) return ONET_OK;
-    expanded x = {0};
-    bool made = true;
-    for (int j = 0; j < t->width && made; j++)
-        if (!t->value[j].count)
-            made = add_feature(&x, j, NAN, "%s%.*s", onet_columns_name(sets->columns, j), 0, "");
-    for (int j = 0; j < t->width && made; j++)
-        if (t->value[j].count) made = add_values(&x, t, sets, j);
-    size_t items = sets->start[sets->count], before = (size_t)sets->width, w = (size_t)x.width;
-    float *own = made ? array_new(items, w * sizeof *own) : NULL;
-    double *exact = made && sets->exact ? array_new(items, w * sizeof *exact) : NULL;
-    onet_columns *columns = NULL;
-    onet_status status = own && (exact || !sets->exact) ? ONET_OK : fail_memory(err, "the features");
-    if (!status) status = onet_columns_new(&columns, x.width, (const char *const *)x.name, NULL, NULL, err);
-    char *kind = status ? NULL : array_new(w + 1, 1);
-    if (!status && !kind) status = fail_memory(err, "the kinds of the features");
-    for (size_t j = 0; j < w && !status; j++)
-        kind[j] = sets->columns->kind && isnan(x.wanted[j]) ? sets->columns->kind[x.from[j]] : KIND_NUMBER;
-    if (!status) status = columns_take_kinds(columns, kind, err);
-    free(kind);
-    for (size_t i = 0; i < items && !status; i++)
+/* What each feature is, to use [width]: texts that are named are categories. */
+static onet_status find_uses(text_use *use, const jsonl_texts *t, const onet_sets *sets, onet_error *err) {
+    size_t items = sets->start[sets->count];
+    size_t *code = array_new(items, sizeof *code), *set_of = array_new(items, sizeof *set_of);
+    onet_status status = code && set_of ? ONET_OK : fail_memory(err, "the texts of the items");
+    for (size_t s = 0; s < sets->count && !status; s++)
+        for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++) set_of[i] = s;
+    for (int j = 0; j < t->width && !status; j++) {
+        use[j] = t->value[j].count ? TEXT_CATEGORY : TEXT_VALUES;
+        if (!t->found[j]) continue;
+        use[j] = TEXT_UNUSED;
+        if (t->odd[j]) continue;
+        take_codes(code, sets, j);
+        status = classes_use(&use[j], &t->value[j], code, set_of, items, sets->count, t->missing, err);
+    }
+    free(code);
+    free(set_of);
+    return status;
+}
+
+/* Puts the values of dates and truth values in place of the numbers of their texts. kind [width]. */
+static onet_status take_values(const jsonl_texts *t, onet_sets *sets, int j, char *kind, onet_error *err) {
+    size_t items = sets->start[sets->count], width = (size_t)sets->width;
+    if (!sets->exact) {
+        if (!(sets->exact = array_new(items, width * sizeof *sets->exact)))
+            return fail_memory(err, "the dates of the items");
+        for (size_t i = 0; i < items * width; i++) sets->exact[i] = (double)sets->items[i];
+    }
+    for (size_t i = 0; i < items; i++) {
+        size_t at = i * width + (size_t)j;
+        if (isnan(sets->items[at])) continue;
+        size_t number = (size_t)sets->items[at], from = t->value[j].at[number];
+        const char *text = t->value[j].text + from;
+        text_value(text, t->value[j].at[number + 1] - from, &sets->exact[at]);
+        sets->items[at] = (float)sets->exact[at];
+        if (*text >= '0' && *text <= '9') kind[j] = KIND_DATE;
+        if (kind[j] != (char)KIND_DATE) kind[j] = KIND_TRUTH;
+    }
+    return ONET_OK;
+}
+
+/* The columns of the new features, and those of the old ones that are none. */
+static onet_status make_columns(onet_columns **columns, const expanded *x, const char *kind,
+                                const text_use *use, const onet_sets *sets, onet_error *err) {
+    onet_status status = onet_columns_new(columns, x->width, (const char *const *)x->name, NULL, NULL, err);
+    char *own = status ? NULL : array_new((size_t)x->width + 1, 1);
+    if (!status && !own) status = fail_memory(err, "the kinds of the features");
+    for (int j = 0; j < x->width && !status; j++)
+        own[j] = isnan(x->wanted[j]) ? kind[x->from[j]] : KIND_NUMBER;
+    if (!status) status = columns_take_kinds(*columns, own, err);
+    free(own);
+    if (!status && sets->columns->unused)
+        status = columns_add_unused(*columns, sets->columns->unused, strlen(sets->columns->unused), err);
+    for (int j = 0; j < sets->width && !status; j++) {
+        const char *name = onet_columns_name(sets->columns, j);
+        if (use[j] == TEXT_UNUSED) status = columns_add_unused(*columns, name, strlen(name), err);
+    }
+    return status;
+}
+
+/* The items of the new features: own [items, width], and exact where it is not NULL. */
+static void fill_items(const expanded *x, const onet_sets *sets, float *own, double *exact) {
+    size_t items = sets->start[sets->count], before = (size_t)sets->width, w = (size_t)x->width;
+    for (size_t i = 0; i < items; i++)
         for (size_t j = 0; j < w; j++) {
-            size_t at = i * before + (size_t)x.from[j];
-            bool plain = isnan(x.wanted[j]);
-            own[i * w + j] = plain ? sets->items[at] : sets->items[at] == (float)x.wanted[j];
+            size_t at = i * before + (size_t)x->from[j];
+            bool plain = isnan(x->wanted[j]);
+            own[i * w + j] = plain ? sets->items[at] : sets->items[at] == (float)x->wanted[j];
             if (exact) exact[i * w + j] = plain ? sets->exact[at] : (double)own[i * w + j];
         }
+}
+
+static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, char *kind, const char *file,
+                          onet_error *err) {
+    expanded x = {0};
+    bool made = true;
+    onet_status status = find_uses(use, t, sets, err);
+    for (int j = 0; j < t->width && !status; j++) {
+        kind[j] = sets->columns->kind ? sets->columns->kind[j] : KIND_NUMBER;
+        if (t->found[j] && use[j] == TEXT_VALUES) status = take_values(t, sets, j, kind, err);
+    }
+    for (int j = 0; j < t->width && made && !status; j++)
+        if (use[j] == TEXT_VALUES)
+            made = add_feature(&x, j, NAN, "%s%.*s", onet_columns_name(sets->columns, j), 0, "");
+    for (int j = 0; j < t->width && made && !status; j++)
+        if (use[j] == TEXT_CATEGORY) made = add_values(&x, t, sets, j);
+    if (!status && made && (!x.width || x.width > MAX_WIDTH))
+        status = fail(err, ONET_BAD, "%s:%ld: field `items`: %d keys with numbers; from 1 to %d are possible",
+                      file, t->line, x.width, MAX_WIDTH);
+    size_t items = sets->start[sets->count], w = (size_t)x.width;
+    float *own = made && !status ? array_new(items, w * sizeof *own) : NULL;
+    double *exact = own && sets->exact ? array_new(items, w * sizeof *exact) : NULL;
+    onet_columns *columns = NULL;
+    if (!status && (!own || (!exact && sets->exact))) status = fail_memory(err, "the features");
+    if (!status) status = make_columns(&columns, &x, kind, use, sets, err);
+    if (!status) fill_items(&x, sets, own, exact);
     for (int j = 0; j < x.width; j++) free(x.name[j]);
     free(x.name);
     free(x.from);
@@ -107,4 +194,17 @@ onet_status jsonl_texts_expand(const jsonl_texts *t, onet_sets *sets, onet_error
     sets->columns = columns;
     sets_taken(sets);
     return ONET_OK;
+}
+
+onet_status jsonl_texts_expand(const jsonl_texts *t, onet_sets *sets, const char *file, onet_error *err) {
+    bool some = false;
+    for (int j = 0; j < t->width; j++) some |= t->found[j] || t->value[j].count > 0;
+    if (!some || !sets->columns || t->width != sets->width) return ONET_OK;
+    text_use *use = array_new((size_t)t->width, sizeof *use);
+    char *kind = array_new((size_t)t->width + 1, 1);
+    onet_status status =
+        use && kind ? expand(t, sets, use, kind, file, err) : fail_memory(err, "the features");
+    free(use);
+    free(kind);
+    return status;
 }

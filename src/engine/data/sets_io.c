@@ -149,9 +149,9 @@ onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, on
 /* Values that are missing are counted, and left to be filled in. */
 static onet_status read_records(onet_sets *sets, reader *in, const onet_read_options *options,
                                 missing_count *missing, onet_error *err) {
-    jsonl_texts texts = {0};
+    jsonl_texts texts = {.missing = options && options->missing != ONET_MISSING_ERROR};
     const onet_words *words = options ? options->words : NULL;
-    record r = {.texts = options && options->features && !options->columns ? &texts : NULL};
+    record r = {.texts = options && options->columns ? NULL : &texts};
     int end;
     onet_status status;
     sets_allow_missing(sets);
@@ -166,7 +166,7 @@ static onet_status read_records(onet_sets *sets, reader *in, const onet_read_opt
     }
     record_free(&r);
     const onet_columns *before = sets->columns;
-    if (!status && texts.width) status = jsonl_texts_expand(&texts, sets, err);
+    if (!status && texts.width) status = jsonl_texts_expand(&texts, sets, onet_reader_name(in), err);
     if (!status &&
         sets->columns != before) { /* a text that is missing is none of those, and no missing value */
         *missing = (missing_count){0};
