@@ -116,7 +116,7 @@ typedef struct option {
          .kind = OPTION_STRING,                                                                              \
          .argument = "A,B,...",                                                                              \
          .field = (at) + offsetof(onet_read_options, features),                                              \
-         .default_text = "those of the model, else every numeric column",                                    \
+         .default_text = "those of the model, else numbers; in training categories and dates too",           \
          .help = "The columns of CSV, keys of JSON items or names in safetensors that are features. A "      \
                  "model takes its own by "                                                                   \
                  "their names, in any order."},                                                              \
