@@ -774,7 +774,9 @@ class Headers(unittest.TestCase):
                             [b"Content-Length : 5"], [b"Content-Length\t: 5"], [b"Transfer-Encoding : chunked"],
                             # Lines that go on in the next one, and a CR that another server may take for their end.
                             [b"Content-Length:", b" %d" % len(body)], [b"Content-Leng: %d" % len(body), b" th"], [b"X: a", b"\tb"],
-                            [b"Transfer-Encoding:", b" chunked"], [b"X: a\r" + length]):
+                            [b"Transfer-Encoding:", b" chunked"], [b"X: a\r" + length],
+                            # A NUL, behind which libmicrohttpd does not look, and a line that ends in LF alone.
+                            [b"Content-Length: 0\x00%d" % len(body)], [b"X: a\x00b"], [b"Content-Leng\x00th: 5"], [b"X: a\n" + length]):
                 for first in (b"POST /v1/order", b"GET /healthz"):
                     sent = first + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + b"\r\n".join(headers)
                     got = self.exchange(server, sent + b"\r\n\r\n" + body + hidden + hidden)

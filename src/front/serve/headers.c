@@ -33,10 +33,13 @@ static bool follows(const char *value, const char *name_end) {
     return true;
 }
 
+/* libmicrohttpd ends a value at a NUL that was sent, and hides the rest of the line. Before version 1 it puts
+ * a NUL in place of both CR and LF, so that a second one stands behind a value that is whole; lines that end
+ * in a mere LF are refused with the others. */
 static bool is_value(const char *value, size_t size) {
     for (size_t i = 0; i < size; i++)
         if (iscntrl((unsigned char)value[i]) && value[i] != '\t') return false;
-    return true;
+    return MHD_VERSION >= 0x01000000 || !value[size + 1];
 }
 
 static enum MHD_Result look(void *context, enum MHD_ValueKind kind, const char *name, size_t length,
