@@ -37,8 +37,8 @@ static const trial trials[] = {
     {{2, 3, 20, 5, ONET_POOL_MEAN, 2, 7, 1, 0, {0}}, 4, 6, 0, 0},
     {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5, 1, 0, {0}}, 4, 3, 0, 0},
     {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, 1, 0, {0}}, 4, 1, 0, 0},
-    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, 1, {0}}, 3, 5, 0, 0},  /* with relations */
-    {{3, 1, 16, 4, ONET_POOL_MAX, 1, 2, 0, 1, {0}}, 3, 5, 0, 0}, /* whose gradient needs the most memory */
+    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, 1, {0}}, 3, 5, 0, 0},   /* with relations */
+    {{3, 1, 64, 4, ONET_POOL_MAX, 1, 2, 0, 16, {0}}, 3, 5, 0, 0}, /* whose gradient needs the most memory */
     {{0, 3, 20, 5, ONET_POOL_MEAN, 3, 7, 0, 3, {0}}, 4, 6, 0, 0},
     {{2, 2, 9, 3, ONET_POOL_MAX, 0, 5, 0, 2, {0}}, 4, 3, 0, 0},
     {{2, 0, 9, 3, ONET_POOL_MAX, 2, 5, 1, 16, {0}}, 4, 3, 0, 0},
