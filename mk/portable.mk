@@ -2,7 +2,6 @@
 # kernels under QEMU, statically linked, since the other CPU's libraries are not installed here.
 OTHER_CC   ?= aarch64-linux-gnu-gcc
 OTHER_RUN  ?= qemu-aarch64
-OTHER_SRC  := $(filter src/engine/base/% src/engine/kernels/% src/engine/decode/%,$(LIB_SRC))
 OTHER_TEST := $(addprefix src/engine/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c net.c) src/engine/base/choice.c src/engine/base/rng.c \
               tests/test_kernels.c
 OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)
@@ -10,12 +9,15 @@ OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)
 OTHER_OWN  := $(filter-out src/front/wasm/exports.c,$(sort $(wildcard src/front/wasm/*.c)))
 OTHER_NET  := $(filter-out $(OTHER_OWN:src/front/wasm/%=src/engine/base/%),$(filter src/engine/%,$(LIB_SRC))) $(OTHER_OWN) tests/portable/host.c tests/test_whole_net.c
 OTHER_NETS := $(OTHER_NET:%.c=$(B)/other/%.o)
+# What depends on the CPU and is in neither test is compiled alone.
+OTHER_SRC  := $(filter-out $(OTHER_NET),$(filter src/engine/base/% src/engine/kernels/% src/engine/decode/%,$(LIB_SRC)))
 
 $(B)/other/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,OTHER $<)
-	$(Q)$(OTHER_CC) $(CPPFLAGS) -Itests/portable -Itests -std=c11 -O2 -ffp-contract=off $(WARN) -Werror -MMD -MP -c $< -o $@
+	$(Q)$(OTHER_CC) $(CPPFLAGS) -Itests/portable -Itests -std=c11 -O1 -ffp-contract=off $(OTHER_OPT) $(WARN) -Werror -MMD -MP -c $< -o $@
 
+$(B)/other/src/engine/kernels/%.o: OTHER_OPT := -O2
 $(B)/other/test_kernels: $(OTHER_OBJ)
 	$(Q)$(OTHER_CC) -static $^ -lm -pthread -o $@
 
