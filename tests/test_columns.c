@@ -153,8 +153,10 @@ static void json_refuses(void **state) {
         "or name the features (onet_read_options.features)");
     REFUSED("{\"items\": [{\"x\": 1}, [2]]}", NULL,
             "1: field `items`[1]: not an object with keys, as the items before it are");
-    REFUSED("{\"items\": [{\"name\": \"a\"}]}", NULL,
-            "1: field `items`: 0 keys with numbers; from 1 to 65536 are possible");
+    REFUSED(
+        "{\"items\": [{\"name\": \"a\"}]}", NULL,
+        "1: field `items`: no key has numbers, or texts that are a category; give every item at least one "
+        "feature, or name the features (onet_read_options.features)");
     REFUSED("{\"items\": [{\"x\": 1e39}]}", NULL,
             "1: field `items`[0], `x`: out of range; features are 32-bit, at most 3.4e38 in size");
 #undef REFUSED

@@ -116,9 +116,14 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
         to = mempcpy(to, keys.text + keys.at[k], keys.at[k + 1] - keys.at[k]);
         *to++ = '\0';
     }
-    if (!status && (!width || width > MAX_WIDTH))
+    if (!status && !width)
         status =
-            fail(w->err, ONET_BAD, "%s:%ld: field `items`: %zu keys with numbers; from 1 to %d are possible",
+            fail(w->err, ONET_BAD,
+                 "%s:%ld: field `items`: no key with numbers; give every item at least one feature%s",
+                 w->name, w->r->line, keys.count && !w->r->texts ? " (only training takes text as one)" : "");
+    if (!status && width > MAX_WIDTH)
+        status =
+            fail(w->err, ONET_BAD, "%s:%ld: field `items`: %zu keys with numbers; at most %d are possible",
                  w->name, w->r->line, width, MAX_WIDTH);
     if (!status) status = onet_columns_new(columns, (int)width, name, NULL, NULL, w->err);
     if (!status && w->r->texts) {

@@ -165,9 +165,15 @@ static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, 
             made = add_feature(&x, j, NAN, "%s%.*s", onet_columns_name(sets->columns, j), 0, "");
     for (int j = 0; j < t->width && made && !status; j++)
         if (use[j] == TEXT_CATEGORY) made = add_values(&x, t, sets, j);
-    if (!status && made && (!x.width || x.width > MAX_WIDTH))
-        status = fail(err, ONET_BAD, "%s:%ld: field `items`: %d keys with numbers; from 1 to %d are possible",
-                      file, t->line, x.width, MAX_WIDTH);
+    if (!status && made && !x.width)
+        status =
+            fail_field(err, ONET_BAD, "onet_read_options.features",
+                       "%s:%ld: field `items`: no key has numbers, or texts that are a category; give every "
+                       "item at least one feature, or name the features",
+                       file, t->line);
+    if (!status && made && x.width > MAX_WIDTH)
+        status = fail(err, ONET_BAD, "%s:%ld: field `items`: %d features; at most %d are possible", file,
+                      t->line, x.width, MAX_WIDTH);
     size_t items = sets->start[sets->count], w = (size_t)x.width;
     float *own = made && !status ? array_new(items, w * sizeof *own) : NULL;
     double *exact = own && sets->exact ? array_new(items, w * sizeof *exact) : NULL;
