@@ -93,8 +93,8 @@ typedef struct onet_comparison {
     int model_failed;    /* 1: the model is no better than guessing, whatever else is */
     int model_beaten;    /* 1: a simple rule is better than the model */
     char sentence[1000]; /* the conclusion in words, with the figures */
-    size_t distinct;     /* sets of `test` that differ: of equal ones each counts in the means, but all of
-                          * them as one in the intervals and in what is concluded */
+    size_t distinct;     /* distinct sets of `test`. Means count every set; intervals and the conclusion
+                          * count equal sets as one */
     void *reserved[3];   /* zero */
 } onet_comparison;
 

@@ -1,12 +1,11 @@
 /* The public C API for choosing settings: tries nets, augmentations and lengths of training on the given
  * sets, and reports the best.
  *
- * The sets are divided at random, by groups where they have groups: a test part that no choice looks at, and
- * four parts to choose by. A trial is one training: short ones for many settings, whole ones for the better
- * third of these, and the other parts for the better third of those (successive halving). A trial that is far
- * behind what the best one of its kind was worth after as large a share of its epochs ends early. The first
- * settings are those that have worked on other data, the next ones change one thing or two of the best so
- * far. */
+ * Splits the sets at random (whole groups) into a test part, never used for choosing, and four validation
+ * parts. Successive halving: many settings get a short training, the best third a full one, the best third of
+ * those are measured on all parts. A trial (one training) far below the best at the same share of its epochs
+ * is stopped early. Settings that worked on other data come first; later ones change one or two settings of
+ * the best so far. */
 #ifndef ORDERNET_TUNE_H
 #define ORDERNET_TUNE_H
 

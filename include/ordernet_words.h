@@ -1,5 +1,5 @@
-/* The public C API for words: builds vocabularies for sets whose items are words, and turns what a person
- * typed into a set and a predicted order into a sentence.
+/* The public C API for words: builds vocabularies, makes a set from the words that a person typed, and writes
+ * a predicted order as a sentence.
  *
  *   onet_words   a vocabulary: words, and one vector of features for each
  *   onet_bag     what a person typed, as a set of words; an order of them as a sentence

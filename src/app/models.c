@@ -1,5 +1,5 @@
-/* Loads the models that the server serves, counts the requests that use each version (reference counting),
- * and loads a new version when the file has changed. */
+/* The server's models by name: loads them, counts the requests that use each version, and, when model_reload
+ * is called (SIGHUP), replaces those whose file has changed. */
 #include "app/models.h"
 
 #include <errno.h>

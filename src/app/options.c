@@ -211,7 +211,7 @@ static onet_status unknown_option(const option *table, const char *argument, siz
     return fail(err, ONET_USAGE, "unknown option %s", typed);
 }
 
-/* Which required options are still at their default is asked of the arguments, not of the fields. */
+/* A required option counts as given if it is among the arguments, whatever its field holds. */
 static onet_status check_required(const option *table, const bool *given, onet_error *err) {
     for (const option *o = table; !is_end(o); o++) {
         const option *unless = o->unless ? find_option(table, o->unless, strlen(o->unless)) : NULL;

@@ -54,8 +54,9 @@ void order_request_release(request *r);
 
 /* ---- Parsing ----------------------------------------------------------------------------------------- */
 
-/* Refuses a key that is in neither list (both end in NULL; set_keys may be NULL), the keys of one set beside
- * "sets", and in the objects there one that is not of set_keys but like a constraint. */
+/* Refuses a key that is in neither list (both end in NULL; set_keys may be NULL), and a key of set_keys
+ * beside "sets". Inside the objects of "sets" it refuses a key that looks like a misspelt constraint or is a
+ * constraint that set_keys lacks; other keys are ignored. */
 onet_status request_keys(const envelope *e, const char *const *options, const char *const *set_keys,
                          onet_error *err);
 /* The value of a key, where it is there; else *value stays as it is. */

@@ -14,8 +14,8 @@
 typedef struct training {
     progress line;
     onet_progress last;
-    bool told;       /* that it goes on with more steps than before */
-    bool judges;     /* the network judges orders and finds none: no share of right ones is shown */
+    bool told;   /* that it goes on with more steps than before */
+    bool judges; /* the network only scores candidate orders and does not search: exact match is not shown */
     int fold, folds; /* which one of a cross-validation, from 1; 0: none */
 } training;
 

@@ -14,8 +14,8 @@ uint16_t half_from_float(float x);
 float half_to_float(uint16_t h);
 float bfloat_to_float(uint16_t b);
 
-/* The same for arrays; but for the bits of a NaN, what the functions above give. `from` may be at any
- * address, and may be the second half of the room of `to`. */
+/* The same for arrays. The results equal those of the functions above, except for the payload bits of a NaN.
+ * half_to_floats: `from` may be unaligned, and may be the second half of the memory of `to`. */
 void half_to_floats(float *to, const void *from, size_t count);
 void half_from_floats(uint16_t *to, const float *from, size_t count);
 

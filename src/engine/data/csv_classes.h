@@ -21,9 +21,9 @@ typedef struct class_value {
 typedef enum text_use { TEXT_UNUSED, TEXT_VALUES, TEXT_CATEGORY } text_use;
 
 /* values: the texts of the column; code [items]: the text of each item, SIZE_MAX where it is missing; set_of
- * [items]: its set, below `sets`. missing: numbers may be missing. A category has each text twice or more in
- * the mean: ids, names and free text are none. A column with one text per set is none either: it tells of the
- * set, and formats with a place for that do not have it among the items. */
+ * [items]: its set, below `sets`. missing: numbers may be missing. A column is a category if its texts occur
+ * twice or more on average (so ids, names and free text are not) and differ within at least one set. A column
+ * that is constant within every set describes the set, not its items, and is not used. */
 onet_status classes_use(text_use *use, const names *values, const size_t *code, const size_t *set_of,
                         size_t items, size_t sets, bool missing, onet_error *err);
 

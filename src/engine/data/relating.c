@@ -245,8 +245,8 @@ bool relating_same(const relating *a, const relating *b) {
 
 /* ---- Use --------------------------------------------------------------------------------------------- */
 
-/* One made relation from item i to item j, both counted over all sets. The value that features have is that
- * which the scaling takes, so that data in double and in float32 give the same. */
+/* One relation computed from features, from item i to item j, both counted over all sets. scaling_value reads
+ * the features: data in double and in float32 then give the same relation. */
 static double made_value(const relating *r, const made_relation *m, const scaling *scale,
                          const onet_sets *sets, size_t i, size_t j) {
     double sum = 0;

@@ -167,8 +167,9 @@ static onet_status read_records(onet_sets *sets, reader *in, const onet_read_opt
     record_free(&r);
     const onet_columns *before = sets->columns;
     if (!status && texts.width) status = jsonl_texts_expand(&texts, sets, onet_reader_name(in), err);
-    if (!status &&
-        sets->columns != before) { /* a text that is missing is none of those, and no missing value */
+    if (!status && sets->columns != before) {
+        /* Text columns have become one-hot features, where a missing text is all zeros, not a missing value:
+         * count the missing values again. */
         *missing = (missing_count){0};
         for (size_t s = 0; s < sets->count; s++)
             for (size_t i = sets->start[s] * (size_t)sets->width;

@@ -423,8 +423,9 @@ static onet_status check_numbers(const onet_sets *sets, const onet_answer *answe
     return ONET_OK;
 }
 
-/* Up to where sets from `first` on are seen at a time: all of them, except where the net sees other relations
- * than theirs, which take memory by the square of the items. */
+/* The end of the part of the sets that starts at `first`. One part holds all sets, unless the model computes
+ * relations or their quantiles: these take n^2 numbers per set, so a part has at most MOST of them, or one
+ * set. */
 static size_t part_end(const onet_model *model, const onet_sets *sets, size_t first) {
     enum { MOST = 1 << 24 }; /* numbers: 64 MB */
     double numbers = 0;
@@ -461,7 +462,8 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
                               "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
                               sets_size(sets, s), most,
                               most < ONET_MAX_ITEMS ? ": raise the limit, or split the set" : "");
-    /* Some sets at a time; the rest would name its sets by numbers of its own. */
+    /* Part by part. Constraints of all sets are checked first: a later part would count its sets from its own
+     * start in an error message. */
     size_t first = 0, end = part_end(model, sets, first);
     if (end < sets->count && sets->constraint_count && (status = onet_sets_check(sets, err))) return status;
     for (; first < sets->count && !status; first = end) {

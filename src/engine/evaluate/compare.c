@@ -218,13 +218,15 @@ static onet_status cross(rules *r, const onet_sets *test, size_t largest, const 
 
 /* ---- Equal sets -------------------------------------------------------------------------------------- */
 
-/* Equal sets are no further evidence. Each counts in the means, as everywhere; what is concluded, and the
- * intervals, go by the sets that differ. */
+/* Equal sets are no further evidence. The means count every set, as everywhere; conclusions take equal sets
+ * as one (merged), intervals take the effective number of sets (own). */
 typedef struct evidence {
     size_t *of;     /* [sets]: the bundle of equal sets that each is of */
     size_t sets;    /* all */
-    size_t bundles; /* sets that differ */
-    double own; /* different sets that one set stands for, by Kish: sets / sum of squares of the bundles */
+    size_t bundles; /* distinct sets */
+    /* Effective number of independent sets per set (Kish): sets / sum of squared bundle sizes. Below 1 if
+     * some sets are equal. */
+    double own;
 } evidence;
 
 static onet_status evidence_find(evidence *v, const onet_sets *test, onet_error *err) {

@@ -20,7 +20,7 @@ static inline void mean_add(mean *m, double x) {
     m->count++;
 }
 
-/* own: how many sets of their own one set stands for; less than 1 where some are equal. */
+/* own: effective number of independent sets per set (Kish); below 1 if some sets are equal. */
 static inline onet_measure mean_interval_of(const mean *m, double own, double least, double most) {
     if (m->count < 1) return (onet_measure){NAN, NAN, NAN};
     double mu = m->sum / m->count, var = m->count > 1 ? (m->square - m->sum * mu) / (m->count - 1) : 0;

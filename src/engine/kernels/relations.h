@@ -1,6 +1,6 @@
-/* Adds the relations between a set's items to the first layer of an encoder block, for training and ordering
- * alike. The layer is linear in its input, so the terms of e_ij and e_ji are added to c_j: the kernels then
- * go through the pairs item by item, each with a c of its own. */
+/* Adds relations (pair features e_ij) to the first layer of an encoder block, on the CPU, forward only: makes
+ * the rows c_j + We [e_ij e_ji] of item i, which the pair kernels take in place of c_j (formula:
+ * cpu_encoder.c). Used by training (cpu_encoder.c) and ordering (decode/encode.c). */
 #ifndef KERNELS_RELATIONS_H
 #define KERNELS_RELATIONS_H
 

@@ -54,8 +54,8 @@ onet_status initial_relations(onet_model *model, const onet_sets *sets, const ch
     if (status) return status;
     for (size_t r = 0; r < R; r++) {
         if (wish[r] == ONET_SCALE_NONE) continue;
-        double sum[2] = {0}, mean = 0,
-               count = 0; /* of the values, then of the squares of what they are off */
+        /* sum[0]: of the values; sum[1]: of their squared deviations from the mean */
+        double sum[2] = {0}, mean = 0, count = 0;
         for (int squares = 0; squares < 2; squares++) {
             count = 0;
             for (size_t s = 0; s < sets->count; s++)

@@ -190,7 +190,8 @@ static onet_status open_net(run *r, onet_error *err) {
     return status ? status : record(r, err);
 }
 
-/* How features and relations are scaled, but for the quantiles of relations, which must be made first. */
+/* Learns the scaling of the features. Quantiles of relations are learned later, when the relations have been
+ * computed (relating_learn). */
 static onet_status learn_scales(run *r, int given, onet_error *err) {
     run_sets *x = &r->sets;
     const char *names = given ? x->given->pairs->names : NULL;

@@ -172,8 +172,8 @@ void space_text(char *text, size_t room, const choice_made *c, const choice_made
 
 bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[SETTINGS]) {
     if (i < 0 || (size_t)i >= sizeof list / sizeof *list) return false;
-    *c = *base; /* also in place of a ranker that is not wanted: one that is there already is not tried again
-                 */
+    /* Also the result for the ranker if that is fixed: the caller skips settings that it has tried. */
+    *c = *base;
     if (list[i].change[0].s == S_RANKER + 1 && fixed[S_RANKER]) return true;
     for (int k = 0; list[i].change[k].s; k++) {
         int s = list[i].change[k].s - 1;

@@ -73,8 +73,8 @@ double space_cost(const choice_made *c);
 
 /* FIRST measures the speed of this machine and decides nothing else. */
 typedef enum trial_kind { TRIAL_FIRST, TRIAL_SHORT, TRIAL_WHOLE } trial_kind;
-/* SLOW: would have taken more than its share of the budget. HOPELESS: was far behind the best trial of its
- * kind when that was as far. STOPPED: the search ended before it did. */
+/* SLOW: would have taken more than its share of the budget. HOPELESS: stopped early, scored far below the
+ * best trial of its kind at the same share of its epochs. STOPPED: the search ended before it did. */
 typedef enum trial_end { TRIAL_ENDED, TRIAL_SLOW, TRIAL_HOPELESS, TRIAL_FAILED, TRIAL_STOPPED } trial_end;
 
 enum { GLANCES = 3 /* at a quarter, a half and three quarters of the epochs */ };

@@ -51,7 +51,7 @@ static bool is_text(const char *type) {
            strstr(type, "wasm");
 }
 
-/* The file's bytes, read whole; NULL: they are not there, or fewer. */
+/* The file's bytes, read whole; NULL: read error, shorter than `size`, or no memory. */
 static char *read_bytes(int fd, size_t size) {
     char *bytes = malloc(size ? size : 1);
     for (size_t got = 0; bytes && got < size;) {

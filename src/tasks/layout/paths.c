@@ -1,4 +1,5 @@
-/* Lists the page files that the operands of a command name, searching folders recursively. */
+/* Expands the operands of a pages command into a list of page files: searches folders recursively, drops
+ * duplicates. */
 #include "tasks/layout/options.h"
 
 #include <dirent.h>

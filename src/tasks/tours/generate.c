@@ -1,5 +1,6 @@
-/* Draws random cities (uniform, clustered, on grids and so on) and solves them, in parallel: each task of the
- * thread pool solves a block of instances. */
+/* Generates random instances (cities: uniform, clustered, on grids and so on; or asymmetric costs) and solves
+ * them, in parallel: each task of the thread pool solves a block of instances. Cities are given out once, or
+ * 8 times, under the symmetries of the square. */
 #include "tasks/tours/generate.h"
 
 #include <math.h>

@@ -1,10 +1,11 @@
-/* The parser of the part of libxml2 that tree.h declares. */
+/* Stands in for libxml2's <libxml/parser.h> in the WebAssembly build: declares only the parser functions that
+ * tasks/layout/xml.c calls. ../libxml.c implements them. */
 #ifndef LAYOUT_WASM_LIBXML_PARSER_H
 #define LAYOUT_WASM_LIBXML_PARSER_H
 
 #include "tasks/layout/wasm/libxml/tree.h"
 
-/* All of these are how it parses anyway. */
+/* Options: always on here, so that their bits say nothing. */
 enum {
     XML_PARSE_NONET = 0,
     XML_PARSE_NOERROR = 0,
