@@ -91,7 +91,7 @@ typedef struct conv_backward {
     const real *r;           /* this block's plane */
     real *d;                 /* its gradient: dv in, dpre out: dpre = r > 0 ? g*dv - k0 - k1*r : 0 */
     const real *g, *k0, *k1; /* [C] */
-    real *dx; /* item i, lag l: dx + i*ldx + l*C = sum of dpre over the cells that saw x_i so */
+    real *dx; /* item i, lag l: dx + i*ldx + l*C = sum of dpre over the cells that saw x_i by lag l */
     size_t ldx;
     real *const *dy; /* [n]: dy[s] + l*C = sum of dpre over the cells that saw y_s by lag l */
     real *dstep;     /* step t: dstep + t*ld_step = sum of dpre over all items */

@@ -17,8 +17,7 @@ static ALWAYS_INLINE void pair_stats_lanes(const int V, int rows, int n, const r
             for (; j < end; j++)
                 REPEAT (v, V) {
                     vec h = vmax(vadd(vload(a + v * VL), vload(c + (size_t)j * ld + v * VL)), vzero());
-                    s[v] =
-                        vfma(h, one, s[v]); /* an addition where the adders are busy, the multipliers not */
+                    s[v] = vfma(h, one, s[v]); /* s + h: the adders are busy, the multipliers are not */
                     q[v] = vfma(h, h, q[v]);
                 }
             if (cells == SUM_CELLS || (i == rows - 1 && j == n)) {

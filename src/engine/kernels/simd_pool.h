@@ -20,7 +20,8 @@ typedef struct pool_cells {
 } pool_cells;
 
 /* Pools `cells` rows of u = relu(..), `ld` apart, from cell `item` of `group` on, for the VL channels from c.
- * Numbers that are not negative are ordered as the integers of their bits; all bits inverted, backwards. */
+ * Floats >= 0 have the same order as their bits read as integers, and the reverse order if all bits are
+ * inverted: one integer max finds the largest (sign +1) or the smallest (-1). */
 static ALWAYS_INLINE void pool_lanes(const pool_cells *p, int cells, int group, int item, const real *u,
                                      size_t ld, int c, const int summed) {
     ivec turn = summed ? ivset1(0) : ivsign(vload(p->sign + c)), best = ivset1(0), arg = ivset1(-1);

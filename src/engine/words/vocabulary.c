@@ -282,7 +282,7 @@ onet_status onet_words_from(onet_words **words, int count, int width, const char
         bool added;
         if (utf8_valid(text[w], bytes) < bytes)
             status = fail(err, ONET_BAD, "word %d is not UTF-8", w);
-        else if (!bytes || memchr(text[w], '\n', bytes)) /* which part the words of a file */
+        else if (!bytes || memchr(text[w], '\n', bytes)) /* newlines separate the words in a file */
             status = fail(err, ONET_BAD, "word %d is empty or has a newline in it", w);
         else if (words_builder_add(&builder, text[w], bytes, &added) < 0)
             made = false;

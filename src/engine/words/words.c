@@ -63,9 +63,9 @@ static int32_t row_of_kind(const onet_words *words, int kind) {
     return row < 0 ? 0 : row;
 }
 
-/* Text that was not made by WikiText's tokeniser: a word with its punctuation ("sentence."), a possessive or
- * a short form ("lobster's", "don't"), a compound ("rock-lobster", by its last part) play the part of the
- * word in them. -1 when that word is not known either. */
+/* For text that WikiText's tokeniser has not split: the row of the word inside a word with punctuation
+ * ("sentence."), a possessive or a short form ("lobster's", "don't"), or of the last part of a compound
+ * ("rock-lobster"). -1 if that word is unknown too. */
 static int32_t row_of_core(const onet_words *words, const char *word, size_t length) {
     static const char outside[] = ".,;:!?\"'()[]";
     while (length && word[0] != '\'' && strchr(outside, word[0])) word++, length--; /* 't is a kind */

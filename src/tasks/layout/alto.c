@@ -215,8 +215,8 @@ static bool is_chained(const page_file *f, const page *p) {
     return false;
 }
 
-/* Numbers the listed blocks as they follow each other, from those that none names on; what stands in a circle
- * comes last, as it stands. */
+/* Numbers the listed blocks along their IDNEXT links, starting from blocks that no other links to. Blocks
+ * whose links form a circle come last, from the first one in the file on. */
 static onet_status read_chains(page_file *f, page *p, const page_names *n, onet_error *err) {
     page_region **next = array_new((size_t)p->count + 1, sizeof *next);
     bool *named = array_new((size_t)p->count + 1, sizeof *named);

@@ -33,7 +33,7 @@ typedef struct train_values {
     int force;
 } train_values;
 
-/* FEW: from random weights so many pages teach less than the shipped model knows. */
+/* FEW: trained from random weights on fewer pages than this, a net is worse than the shipped model. */
 enum { SMALL = 12, FEW = 1000 };
 
 static void defaults(void *values) {

@@ -46,7 +46,8 @@ static void read_one(void *context, int task, int thread) {
                                      r->v->types, &r->errors[task]);
 }
 
-/* Writes lines to standard error; what a file has in them must not steer the terminal. */
+/* Writes lines to standard error. They quote text of files, whose control characters must not reach the
+ * terminal. */
 static void say(const char *lines) {
     while (*lines) {
         size_t length = strcspn(lines, "\n");

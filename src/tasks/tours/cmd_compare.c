@@ -99,7 +99,8 @@ static void free_names(char **names) {
     free(names);
 }
 
-/* The net needs points, or a relation; Christofides' method one distance for both directions. */
+/* Whether a method can solve the instance. A net with a relation takes any; other nets need points and
+ * symmetric distances; Christofides' method needs symmetric distances. */
 static bool applies(const comparison *c, onet_tsp_method method, const onet_tsp *t) {
     if (method == ONET_TSP_ORDERNET) return c->related || (t->xy && !t->asymmetric);
     return method != ONET_TSP_CHRISTOFIDES || !t->asymmetric;

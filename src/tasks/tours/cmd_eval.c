@@ -272,7 +272,7 @@ static onet_status draw_figure(const evaluate_values *v, const table *t, const r
                                           .line = looks[k].line};
         count++;
     }
-    /* The published means are of other instances: their gap is to the mean of these. */
+    /* The published means are of other instances: their gap is taken to the mean optimum of these. */
     int points = 0;
     for (int k = 0; k < PUBLISHED; k++)
         for (int i = 0; i < t->rows; i++)

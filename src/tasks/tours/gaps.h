@@ -9,7 +9,7 @@
 
 /* The methods, in the order of the table. */
 typedef enum gap_method {
-    GAP_REFERENCE = 0, /* their own orders */
+    GAP_REFERENCE = 0, /* the tours given with the instances */
     GAP_CHRISTOFIDES,
     GAP_FARTHEST,
     GAP_TWO_OPT,

@@ -13,8 +13,8 @@
 #include "engine/base/rng.h"
 #include "ordernet_tsp.h"
 
-/* Instances per thread that may be solved before the first of them is written. Those of at most SMALL cities
- * go in blocks: they take microseconds, and the threads would meet at each. */
+/* AHEAD: instances per thread that may be solved before the first of them is written. Instances of at most
+ * SMALL cities are solved BLOCK at a time: one takes microseconds, too few to take the mutex for each. */
 enum { AHEAD = 256, SMALL = 25, BLOCK = 16 };
 
 static int size_of(const tsp_plan *plan, size_t index) {
@@ -83,8 +83,8 @@ static onet_status label(const onet_tsp *t, const tsp_plan *plan, int32_t *tour)
     return onet_tsp_solve(t, methods[by], &options, tour, NULL, NULL);
 }
 
-/* Instances that are solved, until those before them are written. The arrays stay for the next block: memory
- * that one thread takes and another frees makes them wait for each other. */
+/* A block of solved instances, kept until those before it are written. The arrays are used again for the next
+ * block: freeing in one thread what another allocated makes threads wait for each other in malloc. */
 typedef struct solved {
     bool done;
     float *xy;     /* [block, values] */
@@ -103,7 +103,7 @@ typedef struct job {
     tsp_put *put;
     void *context;
     pthread_mutex_t mutex;
-    pthread_cond_t moved; /* `written` has */
+    pthread_cond_t moved; /* `written` has grown */
     size_t written;       /* blocks */
     bool writing;
     onet_status status;

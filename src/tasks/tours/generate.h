@@ -32,8 +32,8 @@ enum { SQUARE_SYMMETRIES = 8 };
 void square_turn(int n, const float *from, int symmetry, float *to);
 
 /* Draws n cities xy [n, 2]. All coordinates are multiples of 2^-24 in [0, 1], which float32 holds exactly.
- * Uniform cities are spread over the unit square; those of other shapes are placed in it as the net sees
- * instances of any scale (onet_tsp_net_items), under any of its symmetries. False if memory ran out. */
+ * Uniform cities are spread over the unit square; those of other shapes are scaled to fit it, as the net's
+ * inputs are (onet_tsp_net_items), and turned by a random symmetry of it. False if memory ran out. */
 bool tsp_shape_draw(tsp_shape shape, rng *r, int n, float *xy);
 
 typedef enum tsp_label {

@@ -301,7 +301,7 @@ static onet_status append_costs(loading *l, const onet_record *r, onet_error *er
     return status;
 }
 
-/* A table that begins with a city: its numbers became the names of columns. */
+/* Whether a table has no header: the numbers of its first city were then taken for column names. */
 static bool lacks_header(const onet_record *r) {
     if (!is_table(r)) return false;
     for (int j = 0; j < onet_record_width(r); j++) {
@@ -418,7 +418,7 @@ static void name_of(const char *path, char name[64]) {
     snprintf(name, 64, "%.*s", strcmp(path, "-") ? (int)strcspn(base, ".") : 0, base);
 }
 
-/* A list of cities is called as its file. */
+/* Names a list of cities after its file. */
 static void name_list(tsp_file *file, const char *path) {
     if (file->count == 1 && file->records && is_table(file->records[0])) name_of(path, file->list);
 }

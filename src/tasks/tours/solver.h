@@ -7,7 +7,7 @@
 #include "tasks/tours/load.h"
 
 typedef struct tour_job {
-    model_version *version; /* ordernet: it alone needs one */
+    model_version *version; /* of the model; only the method ordernet needs one */
     tsp_cities cities;
     onet_tsp_method method;
     onet_tsp_options options; /* without net and stop */

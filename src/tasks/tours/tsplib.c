@@ -42,7 +42,8 @@ typedef struct source {
     double *xy;     /* [n, 2], from NODE_COORD_SECTION or DISPLAY_DATA_SECTION */
     double *matrix; /* as laid out */
     size_t count;   /* of matrix */
-    /* The first number below the diagonal of FULL_MATRIX that is not the one above it: 0 is nowhere. */
+    /* Index of the first number below the diagonal of FULL_MATRIX that differs from the one mirrored above
+     * it; 0: none. */
     size_t uneven;
     long uneven_line;
 } source;

@@ -158,7 +158,7 @@ static onet_status add_set(text *t, lines *l, int from, int count, output *out, 
     return output_status(out, err);
 }
 
-/* Apart from the draws that shuffle the sets, which have the same streams. */
+/* Changes the seed for windows: their random streams would be those that shuffle the sets otherwise. */
 static const uint64_t WINDOWS_SEED = 0x77696E646F7773;
 
 static onet_status add_windows(text *t, lines *l, const prepare_options *options, prepare_report *report,
@@ -284,8 +284,9 @@ static void fill_set(int32_t *row, int32_t *order, int n, size_t s, const int32_
     }
 }
 
-/* The vocabulary and the start of each set become the sets', and so do the words, whose place the rows take,
- * unless they are to be kept: there may be too many to hold them twice. */
+/* Makes sets that own the vocabulary and t's array `start`. Rows of the vocabulary overwrite t's array of
+ * words, which becomes the sets' too, since there may be too many words to hold twice; with keep_words the
+ * rows go to a copy. */
 static onet_status make_sets(onet_sets **made, text *t, const onet_words *distinct, onet_words *words,
                              const onet_words *vectors, const prepare_options *options,
                              prepare_report *report, onet_error *err) {

@@ -83,7 +83,7 @@ onet_status windows_parse(windows *w, const char *sorts, const char *lengths, on
     return status ? status : parse_lengths(w, lengths, err);
 }
 
-/* One of the lengths up to `most`, which has one. */
+/* A random length of at most `most`, by the weights of the lengths; at least one length is that short. */
 static int random_length(const windows *w, rng *r, int most) {
     double at = rng_uniform(r) * w->below[most + 1];
     int k = w->shortest;

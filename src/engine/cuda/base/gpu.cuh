@@ -47,8 +47,8 @@ enum {
     HEADER = 256,     /* bytes for Adam's numbers, before a step's indices */
     SLOTS = 16,       /* steps that the host may be ahead of the device */
     CHUNK = 1024,     /* parameters per thread block of the optimiser */
-    SPLITS = 16,      /* the most parts of a weight gradient, */
-    CONV_SPLITS = 64, /* and of a gradient of weights between cells */
+    SPLITS = 16,      /* the most parts of a weight gradient */
+    CONV_SPLITS = 64, /* the same where the gradient is a sum over cells or pairs */
     SIDES = 3,        /* streams beside the main one */
     DEEP = 8,         /* the most blocks of encoder and of decoder in the narrow family */
     /* Bytes of shared memory, at most, in arrays of fixed size: */
@@ -204,8 +204,8 @@ struct step_sending {
     size_t send_bytes, batch_bytes;
     slot slots[SLOTS];
     int slot_now;
-    bool slot_open; /* not sent yet: */
-    bool slot_full; /* a whole batch, or Adam's numbers alone */
+    bool slot_open; /* slot_now has not been sent yet */
+    bool slot_full; /* it holds a whole batch; else Adam's numbers alone */
 };
 
 /* Batches of several sizes (layers/mixed.cu). */
@@ -246,8 +246,8 @@ struct step_results {
 struct gpu {
     net base;
     int device, multiprocessors;
-    size_t shared_all; /* bytes of shared memory that a thread block may have, */
-    size_t shared;     /* and without LAYERS_STATIC */
+    size_t shared_all; /* bytes of shared memory that a thread block may have */
+    size_t shared;     /* the same less LAYERS_STATIC */
     char failed[256];
     int H, O, C, D, Q, M, N; /* padded widths, blocks */
     batch_size here;         /* this rank's sets of the batch; base.whole is the batch over all ranks */

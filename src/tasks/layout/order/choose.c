@@ -18,10 +18,11 @@
 #include "tasks/layout/order/ways.h"
 
 /* A SMALL page is ordered by the usual way alone, unless the network learned from corrected pages of its
- * title: on such pages of titles never seen it is right less often (experiments/pages). Each order is judged
- * in a pass over the page: a LARGE one has only a few, and a HUGE one, far beyond those of training, that of
- * the usual way. SHAKEN: how many copies of a larger page, a little askew, are judged as well. A change of
- * a thousandth of the height can change the network's answer; the mean over such copies changes less. */
+ * title: on such pages of titles never seen it is right less often (experiments/pages). Scoring an order
+ * takes a pass over the page, so on a page of over LARGE regions only LARGE_WAYS ways are scored, and a
+ * HUGE_PAGE, far larger than those of training, gets the order of the usual way. SHAKEN: how many copies of a
+ * page of over SMALL and at most LARGE regions, a little askew, are scored as well. A change of a thousandth
+ * of the height can change the network's answer; the mean over such copies changes less. */
 enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
 /* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
@@ -29,11 +30,10 @@ enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, S
  * it nearly always is. */
 static const double PREFERENCE = 5;
 
-/* How sure it is that an order is right to the last region: a logistic function of the logit of the order's
- * share in the probability of all that are tried, with a preference of its own, and of the logarithm of the
- * regions' number; SAME where all ways agree. Fitted on collections that the networks had not seen, where it
- * is calibrated (experiments/pages).
- */
+/* The confidence that an order is right to the last region is a logistic function of two inputs: the logit of
+ * the order's share in the probability of all orders tried (with SURE_PREFERENCE in place of PREFERENCE), and
+ * the logarithm of the number of regions. It is SAME if all ways agree. Fitted on collections that the
+ * networks had not seen, where it is calibrated (experiments/pages). */
 static const double SURE_PREFERENCE = 3, SURE = 1.906, SURE_LOGIT = 0.179, SURE_REGIONS = -0.825, SAME = 0.97;
 
 /* Distortions, in heights of the page: the largest skew, the deviation of the width and of each edge. */

@@ -15,13 +15,10 @@
  * heights of the page, may lie beyond a cut. */
 static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
 
-/* A column is at least so wide, in widths of the widest one beside it; what is narrower is a margin. */
-static const double NARROWEST = 0.3;
-/* But not where it and a separator beside it have at least this share of the height, */
-static const double SEPARATED = 0.5;
-/* nor where it is at least so wide, in widths of the widest, and so high, and so much of its height is text.
- */
-static const double SIDE = 0.2, SIDE_HIGH = 0.25, DENSE = 0.8;
+/* A column is at least NARROWEST times as wide as the others (column_width); what is narrower is a margin,
+ * with two exceptions. It is a column if its text and a separator beside it each have SEPARATED of the height
+ * or more; or if it has at least SIDE of that width and SIDE_HIGH of the height, DENSE of which is text. */
+static const double NARROWEST = 0.3, SEPARATED = 0.5, SIDE = 0.2, SIDE_HIGH = 0.25, DENSE = 0.8;
 
 /* A gutter so many times wider than another divides facing pages. */
 static const double FACING = 1.4;
@@ -30,8 +27,9 @@ static const double FACING = 1.4;
  * at least this share of the height. */
 static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 
-/* White across columns divides them if it is so many times wider than their gutters and than the usual white
- * between paragraphs, and at least so high, in heights of the page, as both bands are. */
+/* White across columns divides them if it is more than WHITE times as high as their gutters are wide,
+ * WHITE_GAPS times as high as the usual white between paragraphs, and higher than LEAST_WHITE; the bands
+ * above and below it must be higher than BAND. LEAST_WHITE and BAND are in heights of the page. */
 static const double WHITE = 1.8, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005, BAND = 0.1;
 
 /* The ends of columns are at one height if they differ by no more than this, in heights of the page. */
@@ -50,10 +48,10 @@ static const double CENTRED = 0.02;
 /* What fills so much of a gutter is of neither column beside it. */
 static const double ACROSS = 0.9;
 
-/* A row is low if it is no higher than this, in heights or widths of the page. Rows of a table are low, at
- * least so many, and less of their width is filled than this share. They are lines of text in columns if a
- * region that has FULL of its column's width is usual, with so large a share of all, and gutters are narrow,
- * with so small a share of the width. */
+/* A row is low if it is no higher than LOW, in heights of the page (cells of a table: in its larger side). A
+ * table has TABLE_ROWS low rows or more, which fill less than ALL_FILLED of their width. They are lines of
+ * text in columns, not a table, if MOST_FULL of the regions or more have FULL of their column's width, and
+ * gutters take less than GUTTERS of the width. */
 enum { TABLE_ROWS = 3 };
 static const double LOW = 0.05, ALL_FILLED = 0.8, FULL = 0.9, MOST_FULL = 0.6, GUTTERS = 0.18;
 

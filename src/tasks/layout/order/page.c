@@ -158,8 +158,8 @@ static bool jumps_back(const page_box *a, const page_box *b) {
     return b->x0 < a->x1 - 0.5 * page_box_width(a);
 }
 
-/* Lines that hop to and fro between two columns go down and are still wrong: each hop to the right or left
- * that has the other column's lines beside it. */
+/* Whether lines a, b, c jump from a column to the one right of it and back, further down. Such lines go down
+ * and are still out of order: the columns are read in turns. */
 static bool hops(const page_box *a, const page_box *b, const page_box *c) {
     return a->x1 <= b->x0 && c->x1 <= b->x0 && c->y0 >= a->y1 - 0.5 * page_box_height(a) && b->y0 < a->y1 &&
            fmin(page_box_width(a), page_box_width(c)) > 4 * page_box_height(a);

@@ -27,8 +27,9 @@ onet_status page_way(int way, const page_layout *l, int32_t *order, onet_error *
 
 /* Where white space and separators divide the page and nobody doubts the order (rules.h). */
 typedef struct page_divisions {
-    int32_t *order; /* the regions, without those inside others, in the order of the rule of gutters; ~i for
-                       headings, notes and others that may be read from where they do not stand */
+    /* The regions, without those inside others, in the order of the rule of gutters; ~i if region i is a
+     * heading, a note or otherwise not text, which may be read elsewhere. */
+    int32_t *order;
     page_division *at; /* [count] */
     int count;
 } page_divisions;

@@ -163,9 +163,10 @@ static void exchange_between(search *s, int a, int b, int c, int d, int e, int f
     look_at(s, a), look_at(s, b), look_at(s, c), look_at(s, d), look_at(s, e), look_at(s, f);
 }
 
-/* Exchanges two neighbouring paths behind `a`, so that one of its neighbours comes after it. By the order of
- * a -> d, c -> f, e -> b, an exchange that helps is found from one of its three cities even though partial
- * gains must be positive. */
+/* Exchanges two neighbouring paths behind `a`, so that one of its neighbours comes after it. The new edges
+ * a -> d, c -> f, e -> b are tried in this order, and every partial gain must be positive (Lin and
+ * Kernighan's gain criterion). An exchange that helps has a cyclic order with positive partial gains, so it
+ * is found from one of its three cities. */
 static double try_exchange(search *s, int a) {
     int n = s->n, b = succ(s, a), from = s->pos[b];
     for (int k = 0; k < s->k; k++) {
