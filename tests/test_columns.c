@@ -140,7 +140,7 @@ static void json_refuses(void **state) {
         "1: `items`[1]: feature `age` has no value; fill it in, or use a model that was trained with missing "
         "values (onet_read_options.missing)");
     REFUSED("{\"items\": [{\"height\": 1, \"age\": \"old\"}]}", &options,
-            "1: field `items`[0], `age`: not a number; every feature is one");
+            "1: field `items`[0], `age`: not a number; every feature must be a number");
     REFUSED(
         "{\"items\": [{\"x\": 1}, {\"x\": \"1,234\"}]}", NULL,
         "1: field `items`[1], `x`: a number in some items of the set and something else in others; correct "

@@ -81,8 +81,8 @@ static void cannot_hold(void **state) {
         {"{\"items\": [[1, 2], [3, 4]], \"last\": 1}", "csv",
          "csv cannot hold constraints; use jsonl or safetensors"},
         {"{\"items\": [[4]]}\n{\"items\": [[1], [2]], \"context\": [1]}", "csv",
-         "the set has context items and no order, and the first set is not like that; put one that is first, "
-         "or use jsonl"},
+         "the set has context items and no order, but the first set, which decides the columns, is not such "
+         "a set; put such a set first, or write jsonl"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         onet_error err = {.text = ""};

@@ -90,7 +90,7 @@ static void refuses(void **state) {
                                        "replace it: mean or indicator (onet_read_options.missing)");
     REFUSED("{\"items\": [[1, 2], [-Infinity, 2]]}",
             "field `items`[1][0]: not a finite number; give a number or leave the set out");
-    REFUSED("{\"items\": [[1, \"2\"]]}", "field `items`[0][1]: not a number; every feature is one");
+    REFUSED("{\"items\": [[1, \"2\"]]}", "field `items`[0][1]: not a number; every feature must be a number");
     REFUSED("{\"items\": [[1, null], [null, 2]]}",
             "`items`[0]: feature [1] has no value, the first of 2 missing values; fill it in, or choose how "
             "to replace it: mean or indicator (onet_read_options.missing)");

@@ -206,9 +206,12 @@ static void test_rounded_numbers(void **state) {
         const char *type, *said;
         uint64_t bits;
     } each[] = {
-        {"<i8", "items[0][2][0]: \"9007199254740993\" is a whole number that double rounds", one},
-        {">i8", "items[0][2][0]: \"-9007199254740993\" is a whole number that double rounds", -one},
-        {"<u8", "items[0][2][0]: \"18446744073709551615\" is a whole number that double rounds", UINT64_MAX}};
+        {"<i8", "items[0][2][0]: \"9007199254740993\" is a whole number that double cannot hold exactly",
+         one},
+        {">i8", "items[0][2][0]: \"-9007199254740993\" is a whole number that double cannot hold exactly",
+         -one},
+        {"<u8", "items[0][2][0]: \"18446744073709551615\" is a whole number that double cannot hold exactly",
+         UINT64_MAX}};
     for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
         const uint64_t bits[4] = {1, 2, each[k].bits, 3};
         onet_sets *sets;

@@ -51,7 +51,8 @@ def _double(array: np.ndarray, what: str, given: Any = None) -> np.ndarray:
         digits = str(abs(value)).rstrip("0")
         if isinstance(value, (int, np.integer)) and f"{near:.{len(digits) - 1}e}".split("e")[0].replace(".", "") != digits:
             raise DataError(
-                f"{what} has {value}, a whole number that double rounds; subtract what the values have in common"
+                f"{what} has {value}, a whole number that double cannot hold exactly; subtract a common offset from "
+                "all values"
             )
     return numbers
 

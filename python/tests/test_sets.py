@@ -414,10 +414,10 @@ def test_whole_numbers_that_double_rounds():
     whole = 2**53 + 1
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"s": [1, 1], "t": [1, whole], "id": ["a", "b"]})
-    with pytest.raises(DataError, match=f"column 't' has {whole}, a whole number that double rounds"):
+    with pytest.raises(DataError, match=f"column 't' has {whole}, a whole number that double cannot hold exactly"):
         Sets.from_frame(frame, "s")
     frame["t"] = pandas.array([None, whole], dtype="Int64")
-    with pytest.raises(DataError, match="a whole number that double rounds"):
+    with pytest.raises(DataError, match="a whole number that double cannot hold exactly"):
         Sets.from_frame(frame, "s", missing="mean")
     masked = np.ma.array([[[1], [whole]]], mask=[[[False], [True]]])
     assert len(Sets(masked, missing="mean")) == 1  # what is masked is not looked at
@@ -509,7 +509,7 @@ def test_lists_of_frames_go_by_name(small):
         model.predict([frames[0], pandas.concat([frames[1], frames[1][["y"]]], axis=1)])
     with pytest.raises(DataError, match="set 2 is of type ndarray, but others are data frames"):
         model.predict([frames[0], given[1]])
-    with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double rounds"):
+    with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double cannot hold exactly"):
         Sets([pandas.DataFrame({"x": [2**53 + 1]}), pandas.DataFrame({"x": [0.5]})])
     plain = [pandas.DataFrame(one) for one in given]  # columns 0, 1, 2: no names
     assert Sets(plain).features is None and np.array_equal(small.predict(plain)[4], small.predict(given)[4])
@@ -542,7 +542,7 @@ def test_frames_are_as_their_csv(tmp_path):
     assert Sets.from_frame(frame.assign(x=(frame["x"] % 3).astype("category")), "set", "rank").features == ["x=0", "x=1", "x=2"]
     with pytest.raises(DataError, match="'n/m' in row 3 of the frame .* is not a number, but 79 other values are"):
         Sets.from_frame(frame.assign(x=[*frame["x"][:3], "n/m", *frame["x"][4:]]), "set", "rank")
-    with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double rounds"):
+    with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double cannot hold exactly"):
         Sets.from_frame(frame.assign(x=[Decimal(2**53 + 1)] * 80), "set", "rank")
     with pytest.raises(DataError, match="row 0 of the frame .from 0. has an empty text in column 'set'"):
         Sets.from_frame(frame.assign(set=" "), "set", "rank")
@@ -559,7 +559,7 @@ def test_what_float32_and_double_cannot_hold(small):
     if np.longdouble(far) - np.longdouble(2**60) != 1:
         pytest.skip("long double is double here")
     for given in (np.array([[[1], [far]]], np.longdouble), [[[np.longdouble(1)], [np.longdouble(far)]]]):
-        with pytest.raises(DataError, match=f"{far}, a whole number that double rounds"):
+        with pytest.raises(DataError, match=f"{far}, a whole number that double cannot hold exactly"):
             Sets(given)
     assert len(Sets(np.array([[[0.5], [2**60]]], np.longdouble))) == 1
 

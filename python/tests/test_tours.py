@@ -117,5 +117,5 @@ def test_unscramble(program):
 
 def test_coordinates_that_double_rounds_are_refused():
     for points in ([[2**60, 0], [2**60 + 1, 0], [2**60 + 1, 1]], np.array([[2**60 + 1, 0]] * 3), [[2**60 + 1, 0.5]] * 3):
-        with pytest.raises(DataError, match="1152921504606846977, a whole number that double rounds"):
+        with pytest.raises(DataError, match="1152921504606846977, a whole number that double cannot hold exactly"):
             ordernet.tour_length(points, [0, 1, 2])

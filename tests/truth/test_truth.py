@@ -365,7 +365,7 @@ def numpy_types():
     # A row of NaN at the end is no item, unless sizes say so: an order that names it would be cut.
     items = np.array([[[1.0], [2.0], [math.nan]]])
     np.savez(path("odd.npz"), items=items, order=np.array([[1, 0, 2]]))
-    assert "order[0][2] is 2, but items[0][2] is all NaN; save the array `sizes`" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
+    assert "order[0][2] is 2, but items[0][2] is all NaN, which means padding; if it is an item, save the array `sizes`" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
     np.savez(path("odd.npz"), items=items, order=np.array([[1, 0, -1]]), context=np.array([[0, 0, 7]]))
     assert json.loads(run("convert", "--to", "jsonl", path("odd.npz"), "-")) == {"items": [[1], [2]], "order": [1, 0]}
     np.savez(path("odd.npz"), items=items, order=np.array([[1, 0, 2]]), sizes=[3])
@@ -793,23 +793,23 @@ def too_many_digits():
             except ordernet.DataError as error:
                 said[f"{file}, Sets.read"] = str(error)
         for file, sentence in said.items():
-            assert "a whole number that double rounds" in sentence and where[os.path.basename(file.split(",")[0])] in sentence, f"{file}: {sentence}"
+            assert "a whole number that double cannot hold exactly" in sentence and where[os.path.basename(file.split(",")[0])] in sentence, f"{file}: {sentence}"
         for how, given in {"array": array, "list": [[[1, 2], [3.5, whole]]], "arrays": [array[0]], "masked": np.ma.array(array)}.items():
             try:
                 ordernet.Sets(given)
                 raise AssertionError(f"Sets took {whole}: {how}")
             except ordernet.DataError as error:
-                assert f"{whole}, a whole number that double rounds" in str(error), error
+                assert f"{whole}, a whole number that double cannot hold exactly" in str(error), error
         server = Server("--model", f"m={os.path.join(ROOT, 'tests/cli/sort.safetensors')}")
         try:
             status, answer = server.post("/v1/order", f'{{"model": "m", "items": [1, {whole}]}}'.encode())
-            assert status == 400 and "double rounds" in answer["error"], answer
+            assert status == 400 and "double cannot hold exactly" in answer["error"], answer
         finally:
             server.stop()
         assert b'"order"' in run("order", "--model", os.path.join(ROOT, "tests/cli/sort.safetensors"), "-", stdin=f'{{"items": [[0.5]], "id": {whole}}}\n'.encode())  # passed through
     run("convert", write("exact.jsonl", b'{"items": [[9007199254740992, 1152921504606846976, 123456789012345680000]]}\n'), path("out.csv"))
     for file, one in in_browser("", files).items():
-        assert "double rounds" in one["refused"], one
+        assert "double cannot hold exactly" in one["refused"], one
 
 
 def related(data, pairs, order=True):

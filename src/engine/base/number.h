@@ -24,7 +24,8 @@ bool number_to_float(double value, float *result);
  * when printed in as many digits. 9007199254740993 is such a number, and so are 9007199254740993.0 and
  * 9.007199254740993e15; 123456789012345680000, the shortest text of a double, is not. */
 bool number_is_rounded(const char *text, const char *end, double value);
-#define NUMBER_ROUNDED "a whole number that double rounds; subtract what the values have in common"
+#define NUMBER_ROUNDED                                                                                       \
+    "a whole number that double cannot hold exactly; subtract a common offset from all values"
 
 /* For qsort of doubles. */
 int number_ascending(const void *a, const void *b);

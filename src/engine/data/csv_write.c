@@ -430,8 +430,8 @@ static onet_status csv_convert(output *out, csv_converter *m, const record *r, c
                       "the set has an order and the first one has none; give all sets an order or none");
     if (!status && r->context && !order && !m->context)
         status = fail(err, ONET_BAD,
-                      "the set has context items and no order, and the first set is not like that; put one "
-                      "that is first, or use jsonl");
+                      "the set has context items and no order, but the first set, which decides the columns, "
+                      "is not such a set; put such a set first, or write jsonl");
     int32_t *rank = malloc((size_t)r->n * sizeof *rank);
     if (!status && !rank) status = fail_memory(err, "the ranks of a set");
     if (!status) status = name_set(m, r, &name, err);

@@ -207,10 +207,10 @@ onet_status onet_sets_divide(size_t *part, const onet_sets *sets, const char *co
     if (parts < 1) return fail(err, ONET_USAGE, "%d parts: 1 or more are possible", parts);
     if ((status = bundles_find(&of, &count, sets, group, NULL, err))) return status;
     if (count < (size_t)parts)
-        status =
-            fail(err, ONET_USAGE, "%d parts of %zu sets, of which only %zu %s: equal sets%s stay together",
-                 parts, sets->count, count, group ? "are of groups of their own" : "differ",
-                 group ? ", and those of a group," : "");
+        status = fail(err, ONET_USAGE,
+                      "cannot divide %zu sets into %d parts: equal sets%s stay together, which leaves only "
+                      "%zu units",
+                      sets->count, parts, group ? " and sets of one group" : "", count);
     if (!status) status = bundles_spread(part, of, count, sets->count, (size_t)parts, seed, err);
     free(of);
     return status;

@@ -62,7 +62,7 @@ static bool other_value(scan *s) {
 static onet_status not_a_number(scan *s, long i, long j) {
     if (number_not_finite(s->j.at, s->j.end))
         return field(s, "items", i, j, "not a finite number; give a number or leave the set out");
-    if (other_value(s)) return field(s, "items", i, j, "not a number; every feature is one");
+    if (other_value(s)) return field(s, "items", i, j, "not a number; every feature must be a number");
     return syntax(s, "a number");
 }
 
@@ -177,7 +177,7 @@ static onet_status relation(scan *s, long i, long j, size_t *held) {
     if (!none && !scan_number(&s->j, &value))
         return other_value(s) || number_not_finite(s->j.at, s->j.end)
                    ? field(s, "pairs", i, j,
-                           "not a number; from an item to another one every relation is one")
+                           "not a number; a relation between two different items must be a number")
                    : syntax(s, "a number");
     if (i != j && !number_to_float(value, &nearest))
         return field(s, "pairs", i, j, "out of range; relations are 32-bit, at most 3.4e38 in size");

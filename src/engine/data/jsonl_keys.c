@@ -245,7 +245,7 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
         if (have[j] & 1) return bad(w, key, length, "appears twice; keep one of them");
         onet_status status = take_text(w, j, c->width, length, from, &kind, &value);
         if (status) return status;
-        if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature is one");
+        if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature must be a number");
         float nearest;
         if (kind == VALUE_NUMBER && !number_to_float(value, &nearest))
             return bad(w, key, length, "out of range; features are 32-bit, at most 3.4e38 in size");

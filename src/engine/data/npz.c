@@ -24,7 +24,7 @@ typedef struct arrays {
     int32_t *size;   /* [count], of each set; from the array or, once they are read, from the items */
     bool flat;       /* sets one behind the other: items [all, features], pairs [all pairs, relations] */
     size_t count, n; /* sets; items of each, the largest, where they are not flat */
-    size_t total;    /* items with the filling */
+    size_t total;    /* items, padding included */
     size_t width;
 } arrays;
 
@@ -147,7 +147,7 @@ static onet_status check_shapes(arrays *a, onet_error *err) {
 
 /* ---- Sets of several sizes --------------------------------------------------------------------------- */
 
-/* Items of a set that is filled up with rows of NaN. */
+/* Items of a set that is padded with rows of NaN. */
 static size_t filled_size(const float *items, size_t n, size_t width) {
     while (n) {
         const float *row = items + (n - 1) * width;
@@ -180,8 +180,8 @@ static onet_status find_sizes(arrays *a, const onet_sets *s, onet_error *err) {
     return status;
 }
 
-/* What fills sets up is not looked at. But where the file does not say the sizes, a row of NaN that the order
- * names is an item without values: without it another order would be learned. */
+/* Padding is not checked. But if the file has no `sizes`, an order must not name an all-NaN row: dropping
+ * that row as padding would change the order. */
 static onet_status check_rest(const arrays *a, const onet_sets *s, onet_error *err) {
     const int32_t *size = a->size;
     size_t from = 0;
@@ -191,8 +191,9 @@ static onet_status check_rest(const arrays *a, const onet_sets *s, onet_error *e
             int32_t item = s->order[from + i];
             if (item >= size[k] && (size_t)item < a->n)
                 return fail(err, ONET_BAD,
-                            "%s: order[%zu][%zu] is %ld, but items[%zu][%ld] is all NaN; save the array "
-                            "`sizes` where it is an item, or put -1 into the order",
+                            "%s: order[%zu][%zu] is %ld, but items[%zu][%ld] is all NaN, which means "
+                            "padding; if it is an item, save the array `sizes`; if it is padding, write -1 "
+                            "in the order",
                             a->file, k, i, (long)item, k, (long)item);
         }
         for (size_t i = 0; s->context && i < n; i++)
@@ -205,7 +206,7 @@ static onet_status check_rest(const arrays *a, const onet_sets *s, onet_error *e
     return ONET_OK;
 }
 
-/* start from the sizes; the rows of each array move together, over what fills sets up. */
+/* Makes start from the sizes, and moves the rows of each array together, over the padding. */
 static void close_up(const arrays *a, onet_sets *s) {
     const int32_t *size = a->size;
     for (size_t k = 0; k < a->count; k++) {
@@ -238,7 +239,7 @@ static onet_status read_items(arrays *a, onet_sets *s, double **exact, onet_erro
     return status;
 }
 
-/* The relations of each set, without what fills it up. */
+/* The relations of each set, without padding. */
 static onet_status read_pairs(arrays *a, onet_sets *s, onet_error *err) {
     npy *b = &a->pairs;
     size_t R = b->dims == (a->flat ? 2 : 4) ? b->shape[b->dims - 1] : 1, to = 0;

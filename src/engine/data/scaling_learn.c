@@ -22,14 +22,13 @@ enum {
     ENOUGH_GAPS = 20 /* fewer say nothing of a feature */
 };
 
-/* A quarter of the neighbours in a set are closer than this, in deviations over the number of items: the
- * net cannot tell them apart. Normal and uniform values have 1, exponential ones 0.6, log-normal ones 0.4 for
- * a sigma of 1 and 0.03 for 2. */
+/* A feature is crowded if the lower quartile of the gaps between neighbouring distinct values of a set (times
+ * n, in standard deviations) is below CLOSE and the standard deviation exceeds HEAVY interquartile ranges
+ * (heavy tails), or if that quartile is below FAR (clusters far apart). For normal and uniform values the
+ * quartile is 1, for exponential ones 0.6, for log-normal ones 0.4 (sigma 1) or 0.03 (sigma 2). */
 #define CLOSE 0.05
-/* Beside that, the feature has heavy tails, with a deviation of so many interquartile ranges, */
 #define HEAVY 3
-/* or clusters so far apart that within one of them neighbours are this close. */
-#define FAR 0.001
+#define FAR   0.001
 
 const onet_choice *onet_scales(void) {
     static const onet_choice list[] = {
@@ -160,10 +159,9 @@ static void moments(const scaling *s, const onet_sets *sets, int j, double *mean
     *deviation = sqrt(square / items);
 }
 
-/* Whether the neighbours in a set are CLOSE, in the tails or clusters of the feature: positions in columns of
- * a page are close too, but what parts them is noise, which quantiles would blow up. gap [MOST_GAPS], value
- * [largest set] are scratch.
- */
+/* Whether feature j is crowded. Small gaps alone are not enough: positions in the columns of a page are close
+ * too, but their differences are noise, which quantiles would amplify. gap [MOST_GAPS], value [largest set]
+ * are scratch. */
 static bool crowded(const scaling *s, const onet_sets *sets, int j, double deviation, double *gap,
                     double *value) {
     size_t gaps = 0, items = sets->start[sets->count] - sets->start[0], step = 1 + items / MOST_GAPS;
@@ -275,7 +273,7 @@ onet_status scaling_learn(scaling **result, const onet_sets *sets, const scaling
     *result = NULL;
     if (sets->word) {
         if (wish->within)
-            return fail(err, ONET_USAGE, "ranks within the set are of items that are numbers, not of words");
+            return fail(err, ONET_USAGE, "ranks within the set need numeric features; these items are words");
         return scaling_check_text(wish->text, err);
     }
     size_t items = sets->start[sets->count] - sets->start[0], width = (size_t)sets->width;

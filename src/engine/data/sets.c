@@ -134,7 +134,8 @@ static onet_status check_exact(const onet_sets *s, size_t from, size_t n, onet_e
     for (size_t i = 0; i < n * width; i++)
         if ((float)exact[i] != items[i] && !(isnan(items[i]) && isnan(exact[i])))
             return fail(err, ONET_USAGE,
-                        "items[%zu][%zu] is not onet_sets.exact, rounded: change both, or set exact to NULL",
+                        "items[%zu][%zu] differs from onet_sets.exact rounded to float32: change both, or "
+                        "set exact to NULL",
                         i / width, i % width);
     return ONET_OK;
 }
@@ -549,7 +550,8 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
                     s->constraint_count);
     if (!s->count) return fail(err, ONET_BAD, "there are no sets");
     if (s->columns && (s->word || s->columns->inputs != s->width))
-        return fail(err, ONET_USAGE, "onet_sets.columns are of %d features, the items are not",
+        return fail(err, ONET_USAGE,
+                    "onet_sets.columns describe %d features, but the items are words or have another width",
                     s->columns->inputs);
     if (s->width < !s->pairs || s->width > MAX_WIDTH)
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);

@@ -39,7 +39,7 @@ onet_status writer_options(onet_write_options *own, const onet_write_options *gi
     size_t length = !status && own->made ? strlen(own->made) : 0;
     if (!status && length && utf8_valid(own->made, length) < length)
         status = fail_field(err, ONET_USAGE, "onet_write_options.made",
-                            "what tells how the sets were made is not UTF-8");
+                            "the note on how the sets were made is not UTF-8");
     return status;
 }
 
