@@ -197,7 +197,7 @@ export async function startOwn(engine) {
     const line = ({ exact, tau, whole, seconds, settings }) => el("tr", {}, el("td", {}, percent(exact)), el("td", {}, tau.toFixed(2)),
       el("td", {}, whole ? "whole" : "short"), el("td", {}, `${seconds.toFixed(1)} s`), el("th", { scope: "row" }, settings));
     $("own-report").replaceChildren(...(best.length ? [el("table", { class: "lengths", id: "own-tried" },
-      el("tr", {}, ...["exactly right", "Kendall’s tau", "training", "a trial", "settings, best first"].map((name) => el("th", {}, name))), ...best.map(line))] : []));
+      el("tr", {}, ...["exactly right", "Kendall’s tau", "training", "duration", "settings, best first"].map((name) => el("th", {}, name))), ...best.map(line))] : []));
   }
 
   /** tuned: with the settings that were found, on what tune has prepared. */
@@ -313,7 +313,7 @@ export async function startOwn(engine) {
         const item = part.split(",").map(Number);
         if (item.some((v) => !Number.isFinite(v)) || part.split(",").some((v) => !v)) throw new Error(`Line ${number}: “${part}” is not ${model.width === 1 ? "a number" : `${model.width} numbers with commas between them`}.`);
         const rounded = part.split(",").find((v, j) => /^-?\d+$/.test(v) && !Number.isSafeInteger(item[j]) && BigInt(v) !== BigInt(item[j]));
-        if (rounded) throw new Error(`Line ${number}: “${rounded}” has more digits than a number can hold here. Subtract what the numbers have in common.`);
+        if (rounded) throw new Error(`Line ${number}: “${rounded}” has more digits than a number can hold here. Subtract a common offset from all numbers.`);
         if (item.length !== model.width) throw new Error(`Line ${number}: “${part}” has ${count(item.length, "number")}, and the model wants ${model.width}.${item.length > model.width ? " A number has a decimal point: 3.5, not 3,5." : ""}`);
         return item;
       });

@@ -153,19 +153,19 @@ class OrderNet:
     best_epoch_
         the epoch with the highest log-likelihood of the validation sets, 0 without validation; of the last model.
     report_
-        with validation sets, or after a search (tune), on sets that no choice has seen: what the model is worth, beside
+        with validation sets, or after a search (tune) on test sets unused in it: what the model is worth, beside
         guessing, the best single feature and a linear ranker: a dict of guessing, column, ranker and model, each with
         exact and tau as (mean, low, high); best, which of them is enough; model_failed, whether the model is no better
         than guessing; conclusion, a sentence; oddities, where the model failed or a simple rule is better, what is odd
-        about the data; sets and distinct_sets, how many were measured, and how many of these differ.
+        about the data; sets and distinct_sets, how many were measured, and how many of these are distinct.
     scales_
         what is done with each feature, a dict of text by its name, or by its number from 0.
     kind_
         "network", or "ranker" for the model of a Ranker.
     tuned_
         after a search (tune): "params", the parameters chosen, "ranker", whether the linear ranker is the model,
-        "trials", "seconds", and on sets that no choice has seen "exact", "exact_default" (the parameters as they
-        were), each as (mean, low, high), and "guess".
+        "trials", "seconds", and on test sets that the search does not use "exact", "exact_default" (the parameters as
+        they were), each as (mean, low, high), and "guess".
     n_features_in_, feature_names_in_ (where the sets had names), n_parameters_, record_, checksum_
         features per item; trained parameters; the training record of the model file; its SHA-256.
     """
@@ -457,7 +457,7 @@ class OrderNet:
             by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
             valid_sets = as_sets(pair[0], pair[1], words, by, names=own_names_of(train._struct.columns))
         if self.keep == "best" and valid_sets is None:
-            raise UsageError("keep='best' goes by validation sets: give some as valid=(sets, orders), or holdout='10%'")
+            raise UsageError("keep='best' needs validation sets: give some as valid=(sets, orders), or holdout='10%'")
         functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
         if not all(map(callable, functions)):
             raise WrongTypeError("callbacks has what cannot be called: expected functions of a Progress")
@@ -884,8 +884,8 @@ def _check_orders(train: Sets) -> None:
         raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
     if lib.onet_sets_look_like_ranks(byref(train._struct)):
         warnings.warn(
-            "the orders look like ranks: the features go with their inverse. order[t] is the index of the item "
-            "at place t; where rank[i] is the place of item i, give np.argsort(rank)",
+            "the orders look like ranks: the features correlate with the inverse of the orders. order[t] is the index "
+            "of the item at place t; where rank[i] is the place of item i, give np.argsort(rank)",
             UserWarning,
             stacklevel=3,
         )

@@ -36,9 +36,9 @@ def test_keep_best_and_patience(data):
     model = ordernet.OrderNet(**settings, patience=3, keep="best").fit(*data, valid=valid)
     assert len(model.history_["epoch"]) == model.best_epoch_ + 3 < 30
     assert abs(model.evaluate(*valid)["loglik_all"][0] - max(model.history_["valid_loglik"])) < 1e-5
-    with pytest.raises(ordernet.UsageError, match="goes by validation sets"):
+    with pytest.raises(ordernet.UsageError, match="keep='best' needs validation sets"):
         ordernet.OrderNet(**SMALL, keep="best").fit(*data)
-    with pytest.raises(ordernet.UsageError, match="patience goes by validation sets"):
+    with pytest.raises(ordernet.UsageError, match="patience needs validation sets"):
         ordernet.OrderNet(**SMALL, patience=2).fit(*data)
 
 
@@ -388,7 +388,7 @@ def test_tune(tmp_path):
         model.fit(sets, orders, path=tmp_path / "m.safetensors")
     by_value = [np.argsort(s[:, 1], kind="stable") for s in sets]
     assert ordernet.OrderNet(tune=8, **small).fit(sets, by_value).tuned_["ranker"]
-    report = model.report_  # on the sets that no choice has seen
+    report = model.report_  # on the test sets
     assert report["sets"] == 12 and report["model"]["exact"][0] == found["exact"][0] and report["conclusion"]
     assert report["guessing"]["exact"][0] == found["guess"] and isinstance(report["oddities"], list)
     for wrong in (3, "5x", 0.5, "0s", -4):

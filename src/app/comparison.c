@@ -100,7 +100,7 @@ static onet_status print(const onet_comparison *c, const onet_report *given, con
                                : "settings chosen",
                 &c->model}};
     char head[64] = "on sets not learned from";
-    if (given) snprintf(head, sizeof head, "on %zu sets that no choice has seen", c->model.sets);
+    if (given) snprintf(head, sizeof head, "on %zu test sets, unused in tuning", c->model.sets);
     printf("%-*s  %*s  %*s\n", wide, head, REPORT_COLUMN, "exact match, %", REPORT_COLUMN, "Kendall's tau");
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         if (!row[i].report || !row[i].report->sets || (row[i].report == &c->ranker && c->is_ranker)) continue;
@@ -109,9 +109,8 @@ static onet_status print(const onet_comparison *c, const onet_report *given, con
         printf("  %-*s  %*s  %*s\n", wide - 2, row[i].name, REPORT_COLUMN, exact, REPORT_COLUMN, tau);
     }
     if (c->distinct < c->guess.sets)
-        printf(
-            "%zu sets, of which %zu differ: each counts in the means, equal ones as one in the intervals\n",
-            c->guess.sets, c->distinct);
+        printf("%zu sets, %zu distinct: the means count every set, the intervals count equal sets as one\n",
+               c->guess.sets, c->distinct);
     puts(c->sentence);
     if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && !c->is_ranker)
         printf("To use the ranker: %s\n",

@@ -15,8 +15,8 @@
 #include "ordernet_io.h"
 #include "ordernet_train.h"
 
-/* value [items] of a feature; sorts them. A feature that is alone may be what an id would be: it is sorted
- * by. */
+/* value [items] of a feature; sorts them. alone: it is the only feature. It may look like an id and still be
+ * what the items are sorted by. */
 static const char *looks_like(double *value, size_t items, bool alone) {
     size_t same = 1;
     while (same < items && value[same] == value[0]) same++;
@@ -64,7 +64,7 @@ void print_unused(const onet_columns *columns) {
     char list[512];
     const char *unused = onet_columns_unused(columns);
     if (!unused) return;
-    printf("not used: %s; such texts are used where they are named: --features '",
+    printf("not used: %s (text); to use such columns, name them: --features '",
            shown_text(list, sizeof list, unused, strlen(unused)));
     print_all_columns(columns);
     printf("'\n");
@@ -132,9 +132,9 @@ onet_status feature_report(const onet_sets *sets, const onet_train_options *opti
     if (sets->word) return ONET_OK;
     if (onet_sets_look_like_ranks(sets))
         fprintf(stderr,
-                "ordernet train: warning: the orders look like ranks: the features go with their "
-                "inverse. An order lists the indices of the items, first to last; a rank is the place "
-                "of an item. Check which of the two the data has\n");
+                "ordernet train: warning: the orders look like ranks: the features correlate with the "
+                "inverse of the orders. An order lists the indices of the items, first to last; a rank is "
+                "the place of an item. Check which of the two the data has\n");
     size_t equal = 0;
     onet_feature *feature = calloc((size_t)sets->width, sizeof *feature);
     onet_status status = feature ? ONET_OK : fail_memory(err, "the features");
@@ -150,11 +150,10 @@ onet_status feature_report(const onet_sets *sets, const onet_train_options *opti
                  "try --scale quantile for it, or its logarithm",
                  "try --scale quantile for it, or its logarithm");
     if (!status && equal)
-        fprintf(
-            stderr,
-            "ordernet train: warning: %zu items differ from another of their set in the data, but not for "
-            "the net, which cannot tell them apart\n",
-            equal);
+        fprintf(stderr,
+                "ordernet train: warning: %zu items differ from another item of their set in the data but "
+                "are equal to it after scaling: the net cannot tell them apart\n",
+                equal);
     free(feature);
     return status;
 }

@@ -94,7 +94,8 @@ onet_status learning_curve(const onet_model *all, const onet_sets *train, const 
     curve c = {.sets = {train->count / 4, train->count / 2, train->count}};
     size_t *place = NULL;
     if (!c.sets[QUARTER])
-        return fail(err, ONET_USAGE, "--learning-curve: %zu sets have no quarter", train->count);
+        return fail(err, ONET_USAGE, "--learning-curve needs at least 4 training sets; there are %zu",
+                    train->count);
     onet_status status = pick_places(&place, train->count, options->seed, err);
     for (int k = 0; k < PARTS && !status; k++) {
         onet_model *model = NULL;

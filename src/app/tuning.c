@@ -51,7 +51,7 @@ static void row_text(char *text, size_t room, const onet_tried *t) {
              duration_text(t->seconds, time), t->settings);
 }
 
-static const char head[] = "   exact  neighbours    tau  measured   a trial  settings";
+static const char head[] = "   exact  neighbours    tau  measured  duration  settings";
 
 static void draw_table(tuning *t, const onet_tune_progress *now) {
     struct winsize size;
@@ -106,11 +106,11 @@ onet_status tuning_run(onet_train_options *options, onet_tuned *result, const on
 
 void tuning_summarise(const onet_tuned *result, int models, const char *trials_path) {
     char time[32], name[SHOWN];
-    printf("%d trials in %s, all in %s; chosen: %s\n", result->trials, duration_text(result->seconds, time),
-           shown(name, trials_path), result->settings);
+    printf("%d trials in %s, listed in %s; chosen settings: %s\n", result->trials,
+           duration_text(result->seconds, time), shown(name, trials_path), result->settings);
     if (!result->test.model.sets)
-        printf("stopped: the settings were not measured on sets that no choice has seen; on those that it "
-               "saw: exact %.2f%%\n",
+        printf("stopped before the chosen settings were measured on the test sets; exact match on the sets "
+               "that they were chosen by (optimistic): %.2f%%\n",
                100 * result->best.exact);
     else if (result->test_models < models)
         printf("the model merges %d models; there was time to measure %d, which are usually less good\n",

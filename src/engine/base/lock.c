@@ -35,7 +35,7 @@ static onet_status held(int fd, const char *what, onet_error *err) {
     text[got > 0 ? got : 0] = '\0';
     text[strcspn(text, "\n")] = '\0';
     return fail(err, ONET_FAILED, "%s is being written by another training: %s; wait for it, or name another",
-                what, text[0] ? text : "it does not say which");
+                what, text[0] ? text : "an unknown process");
 }
 
 /* Whether the file that was locked is still the one of that name: its last holder removes it. */

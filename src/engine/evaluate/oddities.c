@@ -90,7 +90,7 @@ static onet_status find_contradictions(lines *l, const onet_sets *sets, onet_err
     if (contradicted)
         add(l,
             "Examples contradict each other: %zu of %zu sets have the same items as another set, in another "
-            "order. No model can learn both; the features lack what decides.",
+            "order. No model can learn both; the features do not contain what decides the order.",
             contradicted, sets->count);
     return ONET_OK;
 }
@@ -143,7 +143,7 @@ static onet_status find_features(lines *l, const onet_sets *sets, onet_error *er
             else
                 add(l, "Feature %zu %s.", j + 1, what[k]);
         }
-        if (count > NAMED) add(l, "So it is with %zu other features.", count - NAMED);
+        if (count > NAMED) add(l, "The same holds for %zu other features.", count - NAMED);
     }
     free(value);
     free(feature);

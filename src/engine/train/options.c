@@ -99,9 +99,9 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (!choice_of(onet_schedules(), o->schedule))
         return WRONG("schedule", "there is no schedule %d", (int)o->schedule);
     if (!choice_of(onet_norm_statistics(), o->statistics))
-        return WRONG("statistics", "there are no statistics %d", (int)o->statistics);
+        return WRONG("statistics", "unknown norm statistics: %d", (int)o->statistics);
     if (!choice_of(onet_batch_kinds(), o->batches))
-        return WRONG("batches", "there are no batches %d", (int)o->batches);
+        return WRONG("batches", "unknown kind of batches: %d", (int)o->batches);
     if (!choice_of(onet_precisions(), o->precision))
         return WRONG("precision", "there is no precision %d", (int)o->precision);
     return ONET_OK;
@@ -213,7 +213,7 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
     if (!status && valid && (status = sets_check(valid, err)) && status != ONET_MEMORY)
         error_prefix(err, "the validation sets");
     if (status) return status;
-    if (!valid && o->patience) return WRONG("patience", "patience goes by validation sets: give some");
+    if (!valid && o->patience) return WRONG("patience", "patience needs validation sets: give some");
     if (valid && !valid->order)
         return WRONG_SETS(".valid",
                           "the validation sets have no right orders to compare with; give each set an order");

@@ -181,8 +181,8 @@ static onet_status check_metadata(const safetensors *file, const char *path, one
     if (!theirs || strcmp(theirs, version))
         return fail_field(
             err, ONET_BAD, "onet_train_options.keep",
-            "%s is of another version of ordernet (its format_version is %.20s, not %s): end the training "
-            "with that version, or train anew",
+            "%s is of another version of ordernet (its format_version is %.20s, not %s): finish the "
+            "training with that version, or train anew",
             path, theirs ? theirs : "missing", version);
     sum_pairs(file->metadata, file->pairs, sum);
     return meant && !strcmp(meant, sum) ? ONET_OK : corrupt(path, err);

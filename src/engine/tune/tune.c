@@ -147,10 +147,9 @@ static onet_status divide(search *s, onet_error *err) {
         for (size_t i = 0; i < count; i++) s->part_of[i] = part[of[i]];
         for (int p = 0; p <= PARTS && !status; p++)
             if (!have[p])
-                status = fail(
-                    err, ONET_BAD,
-                    "%zu groups, or sets that differ, are too few to choose settings by: give %d at least",
-                    groups, PARTS + 1);
+                status = fail(err, ONET_BAD,
+                              "only %zu distinct sets or groups: choosing settings needs at least %d", groups,
+                              PARTS + 1);
     }
     free(of);
     free(order);
@@ -300,8 +299,8 @@ static onet_status train_one(const search *s, onet_model **model, const choice_m
 
 static double final_seconds(const search *s, const choice_made *made, int models, int measured);
 
-/* What a training on all sets takes, and before it one without the test part, must not take more than this.
- */
+/* Seconds that the final trainings of a configuration may take (one without the test part, one on all sets):
+ * final_share of the budget, but never less than the given settings need. */
 static double final_limit(const search *s) {
     return fmax(final_share * s->how.seconds, final_seconds(s, &s->base_made, 1, 1));
 }
@@ -768,7 +767,8 @@ static onet_status run_tasks(search *s, task *list, int count, onet_error *err) 
         for (int i = 0; i < left; i++) pool_trial(s, i, 0);
     s->generation++;
     set_deadline(s);
-    /* Trials were cut off for settings that others have beaten since, which need less at the end. */
+    /* The deadline was set for settings that have since been beaten. The new best ones need less time at the
+     * end, so the search goes on. */
     if (atomic_load(&s->late) && spent(s) < s->deadline) {
         atomic_store(&s->late, false);
         for (int i = 0; i < s->count; i++)

@@ -234,7 +234,7 @@ static onet_status check_options(const train_values *v, onet_error *err) {
         return fail(err, ONET_USAGE, "--%s is for training a net: leave it out with --ranker", of_net);
     if (v->learning_curve && (!(v->valid || v->holdout) || v->quiet || processes()))
         return fail(err, ONET_USAGE, "--learning-curve %s",
-                    v->quiet ? "is what it prints: leave out --quiet"
+                    v->quiet ? "only prints its result: leave out --quiet"
                     : processes()
                         ? "needs one process"
                         : "measures with sets that are held out: give some, with --valid or --holdout");
@@ -630,9 +630,10 @@ static void print_command(const train_values *v, const onet_tuned *result) {
     if (!plain) return;
     defaults(plain);
     bool on_gpu = !strcmp(result->kernels, "cuda");
-    printf("the same model, byte for byte%s:\nordernet train", result->ranker ? ""
-                                                               : on_gpu       ? ", on such a GPU"
-                                                                              : ", by these kernels");
+    printf("to train the same model again, byte for byte%s:\nordernet train",
+           result->ranker ? ""
+           : on_gpu       ? ", on the same kind of GPU"
+                          : ", with these kernels");
     for (const option *o = options; o->name || o->group; o++) {
         char text[PATH_MAX + 256];
         bool skip = false;
