@@ -399,9 +399,9 @@ typedef struct onet_train_options {
      * m.1.safetensors, m.2.safetensors, ...; the merged model goes to model_path, the merged best ones to
      * m.best.safetensors. A resumed run may have more models than before. Not with train_vectors. */
     int models;
-    /* At this share of the steps a wrong item is placed, drawn anew in each epoch, so that the net learns to
-     * recover from its own errors: the right next item is then the one that follows the item placed last or,
-     * if that is placed already, the first item left. */
+    /* At this share of the steps, drawn anew in each epoch, a random item of those left is placed, so that
+     * the net learns to recover from its own errors: the next target is the successor of the item placed last
+     * or, if that is placed already, the first item left. */
     double stray;
     /* The scale of the features: a name of onet_scales(), or a list such as "quantile:price,standard:x", by
      * name, or by number from 1 where there are no names. A name without a feature is for all others, which

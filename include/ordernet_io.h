@@ -51,8 +51,8 @@ struct onet_read_options {
     /* CSV: a second file, with the relations between the items: a row for each ordered pair, with the set
      * column, `from` and `to`, and a column for each relation. NULL: none. */
     const char *pairs;
-    /* CSV: the column that items are called by in `pairs`, not a feature; "": none, they are counted from 0
-     * in each set; NULL: `name` where there is one, else as "". */
+    /* CSV: the column with the items' names, which `pairs` uses; not a feature. "": none, `pairs` has indices
+     * from 0 in each set. NULL: `name` where there is one, else as "". */
     const char *name_column;
     /* The relations of a model (onet_model_relations), or of other sets: columns of `pairs` are taken by
      * these names. NULL: all of them. */

@@ -219,8 +219,8 @@ class Sets:
             CSV: a second file with relations between the items, a row for each ordered pair: the set, from, to, and a
             column for each relation.
         name
-            CSV: the column that items are called by in pairs; "": they are counted from 0 in each set; None: ``name``
-            where there is one, else as "".
+            CSV: the column with the items' names, which pairs uses; "": pairs has indices from 0 in each set; None:
+            ``name`` where there is one, else as "".
 
         A UserWarning names columns of text that look like numbers, as 48,85 or 5%: they are not features.
         """
@@ -314,7 +314,7 @@ class Sets:
             a second DataFrame with relations between the items, one row per ordered pair: the column `set`, the columns
             ``from`` and ``to`` that say which items, and a column for each relation. Pairs without a row are missing.
         name
-            the column that items are called by in pairs, not a feature; None: they are counted from 0 in each set.
+            the column with the items' names, which pairs uses, not a feature; None: pairs has indices from 0 per set.
 
         A model that is trained on the sets keeps the names of the columns, in its file too.
         """

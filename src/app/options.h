@@ -144,8 +144,8 @@ typedef struct option {
     {                                                                                                        \
         .name = "name-column", .kind = OPTION_STRING, .argument = "NAME",                                    \
         .field = (at) + offsetof(onet_read_options, name_column),                                            \
-        .default_text = "name, where there is one, else their places from 0",                                \
-        .help = "CSV with --pairs: the column that items are called by there; '' for their places."          \
+        .default_text = "name, where there is one, else indices from 0",                                     \
+        .help = "CSV with --pairs: the column with the items' names; '' if from and to are indices."         \
     }
 
 /* Goes through arguments[count], fills in the fields of values and gathers what is not an option at the

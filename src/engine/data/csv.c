@@ -135,7 +135,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     }
     if (o->pairs && o->name_column && *o->name_column && !t->named)
         return fail_field(err, ONET_BAD, "onet_read_options.name_column",
-                          "%s:1: there is no column `%.100s` that items are called by; name another", t->file,
+                          "%s:1: there is no column `%.100s`; name the column with the items' names", t->file,
                           o->name_column);
     if (o->pairs && !some) return ONET_OK; /* relations alone */
     if (o->features) return name_features(t, o->features, model, err);

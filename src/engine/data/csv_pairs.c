@@ -49,11 +49,10 @@ onet_status csv_pairs_note(csv_table *t, long line, const char *name, size_t len
     onet_status status = add_name(t, t->set_of[t->rows], name, length, &number, err);
     if (status) return status;
     if (number == t->rows) return ONET_OK;
-    return fail_field(
-        err, ONET_BAD, "onet_read_options.name_column",
-        "%s:%ld: another item of the set is called \"%.*s\" too (line %ld); names that relations "
-        "go by differ",
-        t->file, line, length > 40 ? 40 : (int)length, name, t->line[number]);
+    return fail_field(err, ONET_BAD, "onet_read_options.name_column",
+                      "%s:%ld: the set already has an item called \"%.*s\" (line %ld); item names must be "
+                      "unique within a set",
+                      t->file, line, length > 40 ? 40 : (int)length, name, t->line[number]);
 }
 
 /* What the item at `place` of set s is called in messages. */
@@ -180,11 +179,10 @@ static onet_status find_item(pairs_file *p, long column, size_t set, size_t *ite
                      value >= 0 && value < (double)n && value == floor(value);
         *item = whole ? (size_t)value : 0;
         if (whole) return ONET_OK;
-        return fail_field(
-            err, ONET_BAD, "onet_read_options.name_column",
-            "%s:%ld: column `%s`: \"%.*s\" is not an item of the set, which are counted from 0 to "
-            "%zu; or name the column that items are called by",
-            p->name, p->rows.line, which, length > 40 ? 40 : (int)length, text, n - 1);
+        return fail_field(err, ONET_BAD, "onet_read_options.name_column",
+                          "%s:%ld: column `%s`: \"%.*s\" is not the index of an item, 0 to %zu; correct it, "
+                          "or name the column with the items' names",
+                          p->name, p->rows.line, which, length > 40 ? 40 : (int)length, text, n - 1);
     }
     size_t known = t->item_names.count, row;
     status = add_name(t, set, text, length, &row, err);

@@ -91,8 +91,9 @@ static void print_features(const eval_importances *m, int repeats) {
     for (int j = 0; j < m->count; j++)
         if ((int)strlen(m->name[j]) > width)
             width = (int)strlen(m->name[j]) < 40 ? (int)strlen(m->name[j]) : 40;
-    printf("\nloss when a feature is shuffled among the items of each set, mean of %d shuffle%s\n", repeats,
-           repeats == 1 ? "" : "s");
+    printf("\ndecrease of each measure when a feature is shuffled among the items of each set, mean of %d "
+           "shuffle%s\n",
+           repeats, repeats == 1 ? "" : "s");
     printf("%*s  %*s  %*s\n", width, "feature", REPORT_COLUMN, "exact match", REPORT_COLUMN,
            "log-likelihood per step");
     for (int j = 0; j < m->count; j++) {
@@ -124,7 +125,8 @@ static onet_status draw_features(const eval_importances *m, const char *path, on
     }
     const bars_panel panel[] = {{"exact match", "%", values},
                                 {"log-likelihood per step", NULL, values + m->count}};
-    bars picture = {.title = "Loss when a feature is shuffled among the items of each set",
+    bars picture = {.title =
+                        "Decrease of each measure when a feature is shuffled among the items of each set",
                     .count = m->count,
                     .name = m->name,
                     .panels = 2,

@@ -28,7 +28,7 @@ static const option options[] = {
 
 const command cmd_help = {
     .name = "help",
-    .summary = "Say all about a command",
+    .summary = "Show the help page of a command",
     .operands = "[COMMAND [all]]",
     .most = 3,
     .about =

@@ -378,7 +378,7 @@ static const option options[] = {
 
 const command cmd_inspect = {
     .name = "inspect",
-    .summary = "Say what a model is made of, or what is in a file of sets",
+    .summary = "Show what a model or a file of sets contains",
     .operands = "FILE",
     .least = 1,
     .most = 1,

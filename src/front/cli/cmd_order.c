@@ -266,11 +266,10 @@ static onet_status check_place(const order_values *v, int count, char **paths, o
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     order_values *v = values;
     if (v->score && (v->order.top > 1 || v->steps))
-        return fail(err, ONET_USAGE,
-                    "--score looks at the order that is there, and gives all its steps; leave out %s",
+        return fail(err, ONET_USAGE, "--score scores the order that each set has, step by step; leave out %s",
                     v->steps ? "--steps" : "--top");
     if (v->read.pairs && count > 1)
-        return fail(err, ONET_USAGE, "--pairs has the relations of one file, and there are %d", count);
+        return fail(err, ONET_USAGE, "--pairs belongs to one data file; %d were given", count);
     onet_status status = ordering_check(&v->order, err);
     if (status) return status;
     onet_model *model = NULL;
@@ -314,8 +313,8 @@ static const option options[] = {
                    "at least."),
     OPTION(FLAG, "steps", AT(steps), .help = "Add the probability of each step."),
     OPTION(FLAG, "score", AT(score),
-           .help = "Do not search an order: add the log-probability of the order that each set has, and in "
-                   "JSON Lines of each of its steps."),
+           .help = "Do not search for an order: add the log-probability of the order that each set has, and "
+                   "in JSON Lines of each of its steps."),
     OPTION(CHOICE, "on-error", AT(on_error), .argument = "WHAT", .choices = on_errors,
            .help =
                "What to do with a set that cannot be read or ordered. Where a line is a set, those after it "

@@ -436,9 +436,12 @@ static const option options[] = {
                "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
                "log and the best model by validation (log-likelihood of the right orders) stand beside it."),
     OPTION(FLAG, "ranker", AT(ranker), .basic = true,
-           .help = "Train a linear ranker in place of the net, in about a second: each item has a score, a "
-                   "weighted sum of its own features, and the highest goes first. The model is used as any "
-                   "other. Options of the net and of its training have no effect."),
+           .help =
+               "Train a linear ranker in place of the net, in about a second: each item has a score, a "
+               "weighted sum of its own features, and the highest goes first. The model is used as any "
+               "other. --scale, --within, --relative, --no-standardise, --seed and --threads apply; other "
+               "options of the net and of its training are ignored; some, such as --from and --models, "
+               "are refused."),
     OPTION_HALF(AT(options.half)),
     OPTION(STRING, "from", AT(from), .argument = "FILE",
            .help =
@@ -509,7 +512,7 @@ static const option options[] = {
            .help = "Numbers: make relations between items from their features, beside those of the data, and "
                    "keep in the model how: distance (Euclidean), difference (the second less the first, for "
                    "each column), product (summed over the columns) or equal (1 or 0). Columns by name, or "
-                   "by number from 1; all without any: distance:x+y,difference:age,equal:type"),
+                   "by number from 1; all columns if none is named: distance:x+y,difference:age,equal:type"),
     OPTION(FLAG, "within", AT(options.within), .basic = true,
            .help = "Add the rank of each feature within the set as a feature; equal values have one rank."),
     OPTION(OFF, "no-standardise", AT(options.standardise),
@@ -542,8 +545,9 @@ static const option options[] = {
                "maps, tours), not on the values alone (a score, a colour). Not for words."),
     OPTION(FLAG, "train-vectors", AT(options.train_vectors), .help = "Words: train the words' vectors too."),
     OPTION(DOUBLE, "forget", AT(options.forget), .argument = "SHARE", RANGE(0, 0.9),
-           .help = "Words: take this share of them, drawn anew in each epoch, for unknown; a tenth of it "
-                   "among the most frequent hundredth of the vocabulary."),
+           .help =
+               "Words: replace this share of the words by unknown ones (word dropout), drawn anew in each "
+               "epoch; a tenth of this share for the most frequent 1% of the vocabulary."),
 
     OPTION(DOUBLE, "drop", AT(options.drop), .argument = "SHARE", RANGE(0, 0.9),
            .help = "Leave out up to this share of the items of each set, drawn anew in each epoch; two items "
@@ -554,9 +558,10 @@ static const option options[] = {
 
     OPTION(DOUBLE, "stray", AT(options.stray), .argument = "SHARE", RANGE(0, 0.9),
            .help =
-               "At this share of the steps, drawn anew in each epoch, place another item than the right one: "
-               "the net learns to go on after an error of its own, with what follows the item placed last or "
-               "else the first that is left. For large sets whose neighbours matter, as on pages."),
+               "At this share of the steps, drawn anew in each epoch, place a random item of those left. The "
+               "net learns to recover from its own errors: the next target is the successor of the item "
+               "placed last or, if that is placed already, the first item left. For large sets whose "
+               "neighbours matter, as on pages."),
 
     {.group = "Training"},
     OPTION(INT, "epochs", AT(options.epochs), .basic = true, .argument = "N", RANGE(1, 1e6),

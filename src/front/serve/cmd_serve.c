@@ -233,7 +233,7 @@ static const option options[] = {
     {.group = "Machine"},
     OPTION(DOUBLE, "wait", AT(wait), .argument = "MS", RANGE(0, 1000),
            .help = "Longest time that a request waits for others to be ordered with, in milliseconds. It "
-                   "waits only if the last batch had more requests than there are."),
+                   "waits only while fewer requests are queued than the last batch had."),
     OPTION_THREADS(AT(server.batch.threads)),
     OPTION_KERNELS(AT(server.batch.kernels)),
     OPTION(STRING, "device", AT(server.batch.device), .argument = "DEVICE",

@@ -46,9 +46,10 @@ static onet_status listen_at(server *s, onet_error *err) {
      * last bytes, and keeps the connection until its time is over. */
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (found->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
-    /* The headers of the answer stand in the same memory as those of the request. clients_cut ends
-     * connections that are slow; the library's own limit wakes it where it lost the end of a wait for want of
-     * memory. */
+    /* Memory limit: one block holds the headers of the request and of the answer. Timeout: clients_cut ends
+     * slow connections; libmicrohttpd's own timeout is only for a shortage of memory. If its poll loop cannot
+     * allocate just after a connection was resumed, it forgets to handle that connection, and would sleep
+     * until another socket has data. */
     errno = 0;
     s->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_SOCK_ADDR, found->ai_addr,
@@ -61,7 +62,9 @@ static onet_status listen_at(server *s, onet_error *err) {
     freeaddrinfo(found);
     if (s->daemon) return ONET_OK;
     if (errno == ENOMEM) return fail_memory(err, "the connections");
-    return fail(err, ONET_IO, "cannot listen at %s, port %d; is the port in use, or the address not here?",
+    return fail(err, ONET_IO,
+                "cannot listen at %s, port %d; check that the port is free and that the address is one of "
+                "this machine",
                 s->o.host, s->o.port);
 }
 

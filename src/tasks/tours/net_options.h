@@ -67,7 +67,7 @@ const onet_choice *tour_symmetries(void);
     {                                                                                                        \
         .name = "name-column", .kind = OPTION_STRING, .argument = "NAME", .field = (name_at),                \
         .default_text = "name, city, label or place",                                                        \
-        .help = "The column or key that the cities are called by; '' for none."                              \
+        .help = "The column or key with the cities' names; '' for none."                                     \
     }
 
 /* The options that end the list of a command which finds tours: the net's, and those of reading. */
@@ -76,14 +76,14 @@ const onet_choice *tour_symmetries(void);
         OPTIONS_ORDER_MACHINE((net_at) + offsetof(tour_net_values, search)), {.group = "Data format"},       \
         OPTIONS_READ(read_at)
 
-/* The beam of 5. */
+/* The engine's defaults, except for a beam of 5. */
 void tour_net_defaults(tour_net_values *values);
 
 /* Loads the model and makes a net of it; free both. */
 onet_status tour_net_open(const tour_net_values *values, onet_model **model, onet_tsp_net **net,
                           onet_error *err);
 
-/* What the net's options say of the effort; the rest of it is left out. */
+/* The options of onet_tsp_solve that the net's options decide; all others are zero. */
 onet_tsp_options tour_net_effort(const tour_net_values *values);
 
 #endif
