@@ -25,6 +25,13 @@ onet_status trials_add(trials *t, const trial *row, onet_error *err) {
     return ONET_OK;
 }
 
+bool is_clear_lead(const double *lead, int parts) {
+    double mean = 0, squares = 0;
+    for (int p = 0; p < parts; p++) mean += lead[p] / parts;
+    for (int p = 0; p < parts; p++) squares += (lead[p] - mean) * (lead[p] - mean);
+    return mean > 2 * sqrt(squares / (parts - 1) / parts);
+}
+
 void trials_free(trials *t) {
     free(t->row);
     *t = (trials){0};

@@ -57,6 +57,7 @@ static const double final_share = 0.5; /* of all time: what the last trainings m
 /* Settings and what is known of them. */
 typedef struct config {
     choice_made made;
+    bool known;                        /* has worked on other data: space_known */
     bool out;                          /* too slow, or failed */
     bool asked_whole, asked_parts;     /* whole trainings were asked for: of part 0, of the others */
     const trial *brief, *whole[PARTS]; /* NULL: not there */
@@ -442,6 +443,18 @@ static void fill_tried(const search *s, const config *c, onet_tried *t) {
     t->score = mean_score(c, level);
 }
 
+/* The best known settings, unless the best ones of all lead clearly: of many settings that were made by
+ * chance, the one that did best owes a part of its lead to chance. */
+static const config *prefer_known(const search *s, const config *best, const int *index, int there) {
+    const config *known = NULL;
+    for (int i = 0; i < there && !known; i++)
+        if (s->configs[index[i]].known) known = &s->configs[index[i]];
+    if (!known) return best;
+    double lead[PARTS];
+    for (int p = 0; p < PARTS; p++) lead[p] = score_of(best->whole[p]) - score_of(known->whole[p]);
+    return is_clear_lead(lead, PARTS) ? best : known;
+}
+
 /* The best of the highest level, unless settings of a lower level did clearly better there: the ranker
  * reaches every level while the nets of large data are still at the first. */
 static const config *winner(const search *s) {
@@ -452,6 +465,7 @@ static const config *winner(const search *s) {
         while (i < there && level_of(&s->configs[index[i]]) != level) i++;
         if (i == there) continue;
         const config *c = &s->configs[index[i]];
+        if (level == 3) c = prefer_known(s, c, index, there);
         if (!best || mean_score(c, level) > score_of(best->whole[0]) + 0.01) best = c;
     }
     free(index);
@@ -584,12 +598,14 @@ static void fit_epochs(const search *s, choice_made *made) {
 }
 
 /* Settings that have not been tried: the next known ones, else a change of good ones. */
-static bool new_config(search *s, int *index, choice_made *made) {
+static bool new_config(search *s, int *index, choice_made *made, bool *known) {
+    *known = true;
     while (space_known(made, s->known, &s->base_made, s->fixed)) {
         s->known++;
         fit_epochs(s, made);
         if (!find_config(s, made)) return true;
     }
+    *known = false;
     if (s->count >= MOST_CONFIGS) return false;
     int there = parents(s, 2, index);
     if (there < 3) there = parents(s, 1, index);
@@ -631,10 +647,11 @@ static int choose_tasks(search *s, task *list, int most) {
     }
     for (int misses = 0; count < most && misses < 50;) {
         choice_made made;
-        if (!new_config(s, index, &made)) break;
+        bool known;
+        if (!new_config(s, index, &made, &known)) break;
         config *c = &s->configs[s->count++];
         bool whole = s->share == SHARES - 1 || made.value[S_RANKER] > 0; /* the ranker knows no epochs */
-        *c = (config){.made = made, .asked_whole = whole};
+        *c = (config){.made = made, .known = known, .asked_whole = whole};
         if (!ask(s, list, &count, &made, c->asked_whole ? TRIAL_WHOLE : TRIAL_SHORT, 0)) misses++;
     }
     free(index);
@@ -661,8 +678,12 @@ static int choose_final(search *s, task *list, int most) {
         }
     }
     int there = ranking(s, 2, index);
-    for (int i = 0; i < there && i < FINALISTS && count + PARTS - 1 <= most; i++)
-        if (!s->configs[index[i]].asked_parts) ask_parts(s, &s->configs[index[i]], list, &count);
+    bool known = false; /* the best of the known settings is a finalist */
+    for (int i = 0; i < there && count + PARTS - 1 <= most; i++) {
+        config *c = &s->configs[index[i]];
+        if ((i < FINALISTS || (c->known && !known)) && !c->asked_parts) ask_parts(s, c, list, &count);
+        known |= c->known;
+    }
     free(index);
     return count;
 }
@@ -851,8 +872,8 @@ static onet_status try_several(search *s, onet_error *err) {
 static onet_status look_for(search *s, onet_error *err) {
     task list[GENERATION + PARTS];
     onet_status status = start_search(s, err);
-    /* The last trials: all parts for two finalists, and several models of the best. */
-    int most = s->how.trials, spare = most / 3 < 2 * PARTS - 1 ? most / 3 : 2 * PARTS - 1;
+    /* The last trials: all parts for three finalists, and several models of the best. */
+    int most = s->how.trials, spare = most / 3 < 3 * PARTS - 2 ? most / 3 : 3 * PARTS - 2;
     if (spare < 2) spare = 2;
     while (!status && !over(s)) {
         int ran = (int)s->done.count - 1, room = GENERATION;

@@ -1,0 +1,66 @@
+/* What the search for settings is made of: the list of known settings, changes of them, and when settings are
+ * clearly better than others. */
+#include "engine/tune/space.h"
+#include "unit.h"
+
+static void known_settings_are_in_the_space(void **state) {
+    (void)state;
+    onet_train_options plain;
+    choice_made base, made;
+    bool fixed[SETTINGS] = {false};
+    onet_train_defaults(&plain, sizeof plain);
+    space_read(&base, &plain);
+    int count = 0;
+    for (; space_known(&made, count, &base, fixed); count++)
+        for (int s = 0; s < SETTINGS; s++) {
+            bool listed = made.value[s] == base.value[s];
+            for (int i = 0; i < settings[s].count; i++) listed |= settings[s].value[i] == made.value[s];
+            if (!listed)
+                fail_msg("known settings %d: %s is not a value of the space", count, settings[s].name);
+        }
+    assert_true(count > 10);
+    assert_true(space_known(&made, 0, &base, fixed) && space_same(&made, &base));
+}
+
+static void fixed_settings_stay(void **state) {
+    (void)state;
+    onet_train_options plain;
+    choice_made base, made;
+    bool fixed[SETTINGS] = {[S_EPOCHS] = true, [S_DROP] = true, [S_RANKER] = true};
+    onet_train_defaults(&plain, sizeof plain);
+    space_read(&base, &plain);
+    rng r;
+    rng_seed(&r, 1, 2);
+    for (int i = 0; space_known(&made, i, &base, fixed); i++)
+        for (int change = 0; change < 20; change++) {
+            for (int s = 0; s < SETTINGS; s++)
+                if (fixed[s]) assert_true(made.value[s] == base.value[s]);
+            space_change(&made, fixed, &r);
+        }
+}
+
+static void a_lead_is_clear_if_the_parts_agree(void **state) {
+    (void)state;
+    const double same[] = {0.01, 0.01, 0.01, 0.01}, close[] = {0.01, 0.012, 0.008, 0.01},
+                 mixed[] = {0.05, -0.02, 0.03, -0.01}, one[] = {0.04, 0, 0, 0}, none[] = {0, 0, 0, 0},
+                 behind[] = {-0.01, -0.01, -0.012, -0.01};
+    assert_true(is_clear_lead(same, 4));
+    assert_true(is_clear_lead(close, 4));
+    assert_false(is_clear_lead(mixed, 4));
+    assert_false(is_clear_lead(one, 4)); /* one standard error */
+    assert_false(is_clear_lead(none, 4));
+    assert_false(is_clear_lead(behind, 4));
+    /* Mean 1, standard error 0.5 sqrt(4 / 3) = 0.577: less than two of them. */
+    assert_false(is_clear_lead((double[]){0, 2, 0, 2}, 4));
+    /* Mean 1, standard error 0.25 sqrt(4 / 3) = 0.289: more. */
+    assert_true(is_clear_lead((double[]){0.5, 1.5, 0.5, 1.5}, 4));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_settings_are_in_the_space),
+        cmocka_unit_test(fixed_settings_stay),
+        cmocka_unit_test(a_lead_is_clear_if_the_parts_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
