@@ -1,14 +1,15 @@
 # make check: every target in CHECKS, CHECK_JOBS at a time, then a table of their times and a closing line that adds them up. make
 # check-long: those in LONG_CHECKS, which take minutes each; .ci/run adds some of them to make check (MORE=TARGETS). The other
 # mk/*.mk files append theirs: CHECKS += check-NAME. No two of them may write the same file: what several need is built before
-# them, CHECK_BUILDS += TARGET.
+# them, CHECK_BUILDS += TARGET. What needs nothing that make check installs is built while it installs: EARLY_BUILDS += TARGET.
 # One more than there are CPUs: browsers, servers and ranks wait for each other half of their time.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 # Of CHECKS they take the longest, so they begin first, after MORE; the short ones fill the time that is left at the end.
-FIRST      := check-emulated check-page-firefox check-package check-unit check-cuda-builds check-page-chromium check-oom check-truth check-mpi
+FIRST      := check-package check-unit check-page-firefox check-emulated check-cli check-page-chromium check-oom check-truth check-mpi check-clang \
+              check-portable check-serve
 check: setup
 	@# Installs while it compiles. What was not built, because a compiler was installed anew, is built below.
-	@$(MAKE) --no-print-directory -k -j$$(($$(nproc) + 1)) setup-check all $(TEST_BIN) || true
+	@$(MAKE) --no-print-directory -k -j$$(($$(nproc) + 1)) setup-check all $(TEST_BIN) $(EARLY_BUILDS) || true
 	@# By another make, which looks for compilers and MPIs again.
 	@$(MAKE) --no-print-directory run-checks TARGETS='$(MORE) $(FIRST) $(filter-out $(MORE) $(FIRST),$(CHECKS))'
 check-long: setup-check setup-debian setup-container

@@ -71,4 +71,5 @@ check-cuda-builds:
 	else echo "skipped: no nvcc here ($(NVCC)), the GPU code was not compiled"; fi
 
 CHECKS    += check-cuda-builds
+EARLY_BUILDS += check-cuda-builds
 .PHONY: check-cuda check-cuda-builds

@@ -58,5 +58,6 @@ check-emulated-races: $(B)/races/libordernet-cuda.so $(B)/races/test_cuda $(B)/r
 	EMULATE_MULTIPROCESSORS=1 $(B)/races/test_cuda_order $(B)/races/libordernet-cuda.so races
 
 CHECKS += check-emulated
+EARLY_BUILDS += $(if $(SAN),,$(if $(shell command -v $(CXX)),$(B)/emulated/libordernet-cuda.so $(CUDA_TESTS)))
 LONG_CHECKS += check-emulated-races
 .PHONY: check-emulated check-emulated-races

@@ -57,6 +57,7 @@ check-double: $(B)/tests/double_gradients
 	@$<
 
 CHECKS    += check-double
+EARLY_BUILDS += $(B)/tests/double_gradients
 .PHONY: check-double
 
 # Makes tests/golden.safetensors again. It is committed, so that `make check` needs no PyTorch.
