@@ -232,6 +232,29 @@ static void the_ranker_is_enough(void **state) {
     onet_sets_free(test);
 }
 
+/* A model that is ahead by what may be chance is not said to be no better than a simple rule. */
+static void ahead_by_chance(void **state) {
+    onet_sets *learn = made_sets(BY_SUM, 100, 5, 1);
+    int met = 0;
+    for (uint64_t seed = 2; seed < 12; seed++) {
+        onet_sets *test = made_sets(BY_SUM, 20, 5, seed);
+        onet_set_measure *each = answers(test, 20);
+        onet_comparison c;
+        assert_int_equal(onet_compare(&c, learn, test, each, NULL, NULL), ONET_OK);
+        bool as_good = c.conclusion == ONET_WORTH_RANKER, ahead = c.ranker.exact.mean < 0.98;
+        assert_true(strstr(c.sentence, "does as well as") ? as_good && !ahead : ahead);
+        if (as_good && ahead) {
+            met++;
+            assert_non_null(strstr(c.sentence, "is ahead of the linear ranker"));
+            assert_non_null(strstr(c.sentence, "on 20 sets that may be chance"));
+        }
+        free(each);
+        onet_sets_free(test);
+    }
+    assert_in_range(met, 1, 10);
+    onet_sets_free(learn);
+}
+
 static void the_model_is_needed(void **state) {
     onet_comparison c = compared(BY_NOTHING, 120, true);
     assert_int_equal(c.conclusion, ONET_WORTH_MODEL);
@@ -288,6 +311,7 @@ int main(void) {
         cmocka_unit_test(tau_of_eight_sets),
         cmocka_unit_test(one_column_is_enough),
         cmocka_unit_test(the_ranker_is_enough),
+        cmocka_unit_test(ahead_by_chance),
         cmocka_unit_test(the_model_is_needed),
         cmocka_unit_test(the_order_of_the_file_tells_nothing),
         cmocka_unit_test(what_it_refuses),

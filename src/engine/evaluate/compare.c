@@ -32,6 +32,9 @@ enum {
 /* Better than guessing: random orders reach it in one comparison of a thousand. */
 #define CHANCE   0.001
 #define NORMAL_1 3.090232306167813 /* the same for a normal variable */
+/* A model that is ahead of a simple rule by more than this in exact match, though within chance, is not
+ * called as good as the rule. */
+#define AHEAD 0.02
 /* Most values that are used to choose a feature. */
 #define MOST_VALUES ((size_t)1 << 22)
 
@@ -352,16 +355,28 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
     if (simple == ONET_WORTH_COLUMN)
         snprintf(rule, sizeof rule, "orting by %s alone, %s value first,", name,
                  c->falling ? "largest" : "smallest");
-    figures(simple == ONET_WORTH_COLUMN ? &c->column : &c->ranker, measured);
+    const onet_report *beside = simple == ONET_WORTH_COLUMN ? &c->column : &c->ranker;
+    figures(beside, measured);
     figures(&c->model, model);
     const char *how = sign < 0 ? "is better than the model" : "does as well as the model";
+    bool ahead = !sign && c->model.sets && c->model.exact.mean - beside->exact.mean > AHEAD;
+    const char *different = c->distinct < c->guess.sets ? "different " : "",
+               *more = c->distinct == 1 ? "" : "s";
     if (c->conclusion == ONET_WORTH_NOTHING)
         snprintf(to, room, "No better than guessing: on %zu %sset%s %s cannot be told from random orders. %s",
-                 c->distinct, c->distinct < c->guess.sets ? "different " : "", c->distinct == 1 ? "" : "s",
-                 c->model.sets ? "the model" : "every rule",
+                 c->distinct, different, more, c->model.sets ? "the model" : "every rule",
                  c->distinct < TOO_FEW
                      ? "So few sets tell little: hold out more."
                      : "The features do not tell the order, or there are too few examples to learn it from.");
+    else if (ahead && !ranks && c->conclusion != ONET_WORTH_MODEL)
+        snprintf(to, room,
+                 "The model (%s) is ahead of %s%s (%s), but on %zu %sset%s that may be chance: measure it on "
+                 "more sets before you rely on it. %s",
+                 model, simple == ONET_WORTH_COLUMN ? "s" : "",
+                 simple == ONET_WORTH_COLUMN ? rule : "the linear ranker", measured, c->distinct, different,
+                 more,
+                 simple == ONET_WORTH_COLUMN ? "Sorting needs no model."
+                                             : "The ranker is smaller and needs fewer examples.");
     else if (c->conclusion == ONET_WORTH_COLUMN && c->model.sets)
         snprintf(to, room, "S%s %s (%s; the model: %s): %s.", rule, how, measured, model,
                  sign < 0 ? "sort by it instead" : "no model is needed");
