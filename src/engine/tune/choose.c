@@ -5,6 +5,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
+#include "engine/train/train.h"
 #include "engine/tune/tuner.h"
 
 enum {
@@ -12,6 +13,10 @@ enum {
     SHOWN_ROWS = 8,
     FINALISTS = 3
 };
+
+/* By how much one part must prefer settings of a lower level: nets that differ little differ by chance there,
+ * in routes of 825 sets by 0.03. */
+static const double BEYOND_RANKER = 0.01, BEYOND_NET = 0.05;
 
 static const double final_share = 0.5; /* of all time: what the last trainings may take */
 
@@ -91,8 +96,8 @@ static const config *prefer_known(const tuner *s, const config *best, const int 
     return is_clear_lead(lead, PARTS) ? best : known;
 }
 
-/* The best of the highest level, unless settings of a lower level did clearly better there: the ranker
- * reaches every level while the nets of large data are still at the first. */
+/* The best of the highest level, unless settings of a lower level, which one part has measured, did clearly
+ * better on it: the ranker reaches every level while the nets of large data are still at the first. */
 const config *tune_winner(const tuner *s) {
     int *index = array_new(MOST_CONFIGS, sizeof *index);
     const config *best = NULL;
@@ -102,7 +107,8 @@ const config *tune_winner(const tuner *s) {
         if (i == there) continue;
         const config *c = &s->configs[index[i]];
         if (level == 3) c = prefer_known(s, c, index, there);
-        if (!best || mean_score(c, level) > tune_score(best->whole[0]) + 0.01) best = c;
+        double clear = best && best->made.value[S_RANKER] > 0 ? BEYOND_RANKER : BEYOND_NET;
+        if (!best || mean_score(c, level) > tune_score(best->whole[0]) + clear) best = c;
     }
     free(index);
     return best;
@@ -230,12 +236,19 @@ static void fit_epochs(const tuner *s, choice_made *made) {
             made->value[S_EPOCHS] = epochs->value[i];
 }
 
+/* The default pool has one name: the same settings are not tried twice. */
+static void name_pool(const tuner *s, choice_made *made) {
+    double *own = &made->value[S_POOL];
+    if (!s->fixed[S_POOL] && *own == train_pool(ONET_POOL_AUTO, s->sets->count)) *own = ONET_POOL_AUTO;
+}
+
 /* Settings that have not been tried: the next known ones, else a change of good ones. */
 static bool new_config(tuner *s, int *index, choice_made *made, bool *known) {
     *known = true;
     while (space_known(made, s->known, &s->base_made, s->fixed)) {
         s->known++;
         fit_epochs(s, made);
+        name_pool(s, made);
         if (!tune_find(s, made)) return true;
     }
     *known = false;
@@ -251,6 +264,7 @@ static bool new_config(tuner *s, int *index, choice_made *made, bool *known) {
         *made = s->configs[index[from]].made;
         space_change(made, s->fixed, &r);
         fit_epochs(s, made);
+        name_pool(s, made);
         if (!tune_find(s, made)) return true;
     }
     return false;
