@@ -94,6 +94,9 @@ static void equal_sets_are_one_observation(void **state) {
     onet_measure_mean(&all, each, NULL, sets->count);
     assert_true(all.exact.mean == c.model.exact.mean && all.tau.mean == c.model.tau.mean);
     assert_true(all.exact.low > c.model.exact.low);
+    assert_int_equal(measure_distinct(&all, each, sets, NULL), ONET_OK);
+    assert_true(all.exact.low == c.model.exact.low && all.exact.high == c.model.exact.high);
+    assert_true(all.tau.low == c.model.tau.low && all.tau.mean == c.model.tau.mean);
     free(each);
     free(once);
     onet_sets_free(few);

@@ -245,6 +245,15 @@ static onet_status evidence_find(evidence *v, const onet_sets *test, onet_error 
     return ONET_OK;
 }
 
+onet_status measure_distinct(onet_report *report, const onet_set_measure *each, const onet_sets *sets,
+                             onet_error *err) {
+    evidence v;
+    onet_status status = evidence_find(&v, sets, err);
+    if (!status) measure_mean(report, each, NULL, sets->count, v.own);
+    free(v.of);
+    return status;
+}
+
 /* A copy [bundles] with the mean of exact match and tau over each bundle. */
 static onet_set_measure *merged(const onet_set_measure *each, const evidence *v) {
     onet_set_measure *copy = array_new(v->bundles, sizeof *copy);

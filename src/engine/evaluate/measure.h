@@ -15,6 +15,10 @@ bool items_same(const onet_sets *sets, size_t a, size_t b);
 void measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count,
                   double own);
 
+/* The report of these measures of the sets, with equal sets counted as one in the intervals. */
+onet_status measure_distinct(onet_report *report, const onet_set_measure *each, const onet_sets *sets,
+                             onet_error *err);
+
 /* Pairs of v [n] in falling order, by merge sort; v is sorted afterwards. scratch: [n]. */
 double measure_inversions(int32_t *v, int32_t *scratch, size_t n);
 

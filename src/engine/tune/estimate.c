@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/evaluate/measure.h"
 #include "engine/tune/tuner.h"
 #include "ordernet_io.h"
 
@@ -34,8 +35,10 @@ static void estimate_one(void *arg, int number, int thread) {
     e->status[number] = tune_train(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);
 }
 
-/* What a model that has not seen the test part is worth on it. */
-static onet_status compare_test(tuner *s, const onet_model *model, onet_comparison *test, onet_error *err) {
+/* What a model that has not seen the test part is worth on it: beside simple rules (test), or alone (report).
+ */
+static onet_status compare_test(tuner *s, const onet_model *model, onet_report *report, onet_comparison *test,
+                                onet_error *err) {
     onet_compare_options with = {.size = sizeof with,
                                  .seed = s->base.seed,
                                  .threads = s->threads,
@@ -43,7 +46,9 @@ static onet_status compare_test(tuner *s, const onet_model *model, onet_comparis
     onet_set_measure *each = array_new(s->part[TEST]->count, sizeof *each);
     onet_status status = each ? tune_measure_each(each, s, model, s->part[TEST], s->threads, err)
                               : fail_memory(err, "the measures");
-    if (!status) status = onet_compare(test, s->rest[TEST], s->part[TEST], each, &with, err);
+    if (!status)
+        status = test ? onet_compare(test, s->rest[TEST], s->part[TEST], each, &with, err)
+                      : measure_distinct(report, each, s->part[TEST], err);
     free(each);
     return status;
 }
@@ -64,9 +69,7 @@ static onet_status estimate_report(estimate *e, int first, int count, onet_repor
                                                        (size_t)count, err);
     if (!status && merged && s->base.half) status = onet_model_set_half(merged, 1, err);
     const onet_model *model = merged ? merged : e->model[first];
-    if (!status)
-        status = test ? compare_test(s, model, test, err)
-                      : tune_measure(report, s, model, s->part[TEST], s->threads, err);
+    if (!status) status = compare_test(s, model, report, test, err);
     onet_model_free(merged);
     return status;
 }

@@ -83,8 +83,8 @@ onet_status tune_measure_each(onet_set_measure *each, const tuner *s, const onet
     return status;
 }
 
-onet_status tune_measure(onet_report *report, const tuner *s, const onet_model *model, const onet_sets *sets,
-                         int threads, onet_error *err) {
+static onet_status measure(onet_report *report, const tuner *s, const onet_model *model,
+                           const onet_sets *sets, int threads, onet_error *err) {
     onet_set_measure *each = array_new(sets->count, sizeof *each);
     onet_status status =
         each ? tune_measure_each(each, s, model, sets, threads, err) : fail_memory(err, "the measures");
@@ -164,7 +164,7 @@ static void run_trial(tuner *s, const task *t, int threads, trial *row) {
     o.context = &r;
     onet_status status =
         tune_train(s, &model, &t->made, s->rest[t->part], glances ? s->glanced : NULL, &o, &err);
-    if (!status) status = tune_measure(&report, s, model, s->part[t->part], threads, &err);
+    if (!status) status = measure(&report, s, model, s->part[t->part], threads, &err);
     const char *kernels = model ? onet_model_record(model, "kernels") : NULL;
     if (!status && t->kind == TRIAL_FIRST) s->on_gpu = kernels && !strcmp(kernels, "cuda");
     row->end = !status                      ? TRIAL_ENDED

@@ -134,8 +134,6 @@ int tune_look(void *context, const onet_progress *now);
 /* each [sets] */
 onet_status tune_measure_each(onet_set_measure *each, const tuner *s, const onet_model *model,
                               const onet_sets *sets, int threads, onet_error *err);
-onet_status tune_measure(onet_report *report, const tuner *s, const onet_model *model, const onet_sets *sets,
-                         int threads, onet_error *err);
 /* Notes the model's kernels, for the caller to repeat the training with. */
 void tune_note_kernels(tuner *s, const onet_model *model);
 /* Runs the trials, or takes them from an earlier call. */
