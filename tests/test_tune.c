@@ -41,11 +41,12 @@ static void fixed_settings_stay(void **state) {
 
 static void a_lead_is_clear_if_the_parts_agree(void **state) {
     (void)state;
-    const double same[] = {0.01, 0.01, 0.01, 0.01}, close[] = {0.01, 0.012, 0.008, 0.01},
-                 mixed[] = {0.05, -0.02, 0.03, -0.01}, one[] = {0.04, 0, 0, 0}, none[] = {0, 0, 0, 0},
-                 behind[] = {-0.01, -0.01, -0.012, -0.01};
+    const double same[] = {0.02, 0.02, 0.02, 0.02}, close[] = {0.02, 0.024, 0.016, 0.02},
+                 small[] = {0.009, 0.009, 0.009, 0.009}, mixed[] = {0.05, -0.02, 0.03, -0.01},
+                 one[] = {0.04, 0, 0, 0}, none[] = {0, 0, 0, 0}, behind[] = {-0.01, -0.01, -0.012, -0.01};
     assert_true(is_clear_lead(same, 4));
     assert_true(is_clear_lead(close, 4));
+    assert_false(is_clear_lead(small, 4)); /* less than a point, on every part */
     assert_false(is_clear_lead(mixed, 4));
     assert_false(is_clear_lead(one, 4)); /* one standard error */
     assert_false(is_clear_lead(none, 4));

@@ -25,11 +25,14 @@ onet_status trials_add(trials *t, const trial *row, onet_error *err) {
     return ONET_OK;
 }
 
+/* What makes no difference to a user, and is lost to chance when models are trained anew. */
+static const double LEAST_LEAD = 0.01;
+
 bool is_clear_lead(const double *lead, int parts) {
     double mean = 0, squares = 0;
     for (int p = 0; p < parts; p++) mean += lead[p] / parts;
     for (int p = 0; p < parts; p++) squares += (lead[p] - mean) * (lead[p] - mean);
-    return mean > 2 * sqrt(squares / (parts - 1) / parts);
+    return mean > LEAST_LEAD && mean > 2 * sqrt(squares / (parts - 1) / parts);
 }
 
 void trials_free(trials *t) {
