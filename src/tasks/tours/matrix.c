@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
@@ -111,6 +113,35 @@ static bool is_empty(const char *cell) {
     return kind_of(cell, &value) == EMPTY;
 }
 
+/* What people write where there is no cost. */
+static bool is_missing(const char *cell) {
+    static const char *const known[] = {"NA", "N/A", "#N/A", "null", "None", "nil", "x", "?", "--", "."};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcasecmp(cell, known[i])) return true;
+    return false;
+}
+
+/* Whether the text may be meant as a cost: `1,200`, `1h20`, `5 min`, `$3`, `NA`. A name may look so too. */
+static bool may_be_cost(const char *cell) {
+    size_t sign = strspn(cell, "+-.,$~<>( ");
+    if (!strncmp(cell + sign, "\xE2\x82\xAC", 3)) sign += 3; /* the euro sign */
+    if (!strncmp(cell + sign, "\xC2\xA3", 2)) sign += 2;     /* the pound sign */
+    sign += strspn(cell + sign, " ");
+    return is_missing(cell) || ascii_digit(cell[sign]);
+}
+
+/* Text that is not meant as a cost. */
+static bool is_word(const char *cell) {
+    return is_text(cell) && !may_be_cost(cell);
+}
+
+/* What stands from a city to itself in most tables. */
+static bool is_nothing(const char *cell) {
+    double value;
+    cell_kind kind = kind_of(cell, &value);
+    return kind == EMPTY || (kind == NUMBER && value == 0);
+}
+
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
 /* 0, 1, 2, ... or 1, 2, 3, ... behind the first cell: the names that a program writes where there are none.
@@ -125,28 +156,61 @@ static bool counts_up(char *const *cell, size_t cells) {
     return first == 0 || first == 1;
 }
 
-/* Whether the first row and the first column have names, from the first two rows: m->head_cell, m->cell. A
- * word is a name. Numbers are names behind an empty corner, unless the whole diagonal is empty: then they are
- * names if they count up and stand in the first column too. */
+/* Whether the first row has names, with names in the first column too. A table of n cities and its names is
+ * as large as one of n + 1 cities without names, so this must be certain: behind an empty cell, or behind a
+ * word that is not itself the name of the row. Of a first row that may be both, *unclear is set. */
+static bool names_both(char *const *head, size_t columns, char *const *row, bool *unclear) {
+    bool texts = true, words = true; /* all but the first cell */
+    for (size_t k = 1; k < columns; k++) {
+        texts = texts && is_text(head[k]);
+        words = words && is_word(head[k]);
+    }
+    bool same = !strcmp(head[1], row[0]), open = is_empty(row[1]);
+    if (!*head[0]) {
+        bool certain = !open || words || (same && counts_up(head, columns));
+        *unclear = !certain && same;
+        return certain;
+    }
+    if (is_empty(head[0])) { /* a dash, which may be the cost from the first city to itself */
+        *unclear = !words && same && (texts || !open);
+        return words;
+    }
+    if (is_word(head[0])) return same || (texts && is_text(row[0]));
+    return is_text(head[0]) && words && (same || is_text(row[0]));
+}
+
+/* Whether the first row has names and the first column has none. Such a table has one row more than columns,
+ * which is checked at its end. */
+static bool names_first_row(char *const *head, size_t columns, char *const *row) {
+    bool any = is_text(head[0]), words = is_word(head[0]);
+    for (size_t k = 1; k < columns; k++) {
+        any = any || is_text(head[k]);
+        words = words && is_word(head[k]);
+    }
+    if (is_text(row[0])) return false;
+    return words || (any && is_nothing(row[0]) && !is_nothing(head[0])) || (columns == 1 && any);
+}
+
+/* Whether the first row and the first column have names, from the first two rows: m->head_cell, m->cell. */
 static onet_status find_names(table *m, size_t columns, onet_error *err) {
     char **head = m->head_cell, **row = m->line && m->cells ? m->cell : NULL;
-    bool words = false;
-    for (size_t k = 1; k < columns; k++) words = words || is_text(head[k]);
-    if (words || (is_text(head[0]) && (columns == 1 || (row && !is_text(row[0])))))
-        m->header = true;
-    else if (is_empty(head[0]) && columns > 1 && row && m->cells > 1) {
-        bool same = !strcmp(head[1], row[0]), open = is_empty(row[1]);
-        m->header = !open || (same && counts_up(head, columns));
-        if (open && same && !m->header) {
-            m->number = m->head_number;
-            return bad(m, err,
-                       "its numbers may be costs or the names of the cities; write 0 from each city to "
-                       "itself, or words as names");
-        }
+    bool unclear = false;
+    if (!row) {
+        m->header = is_text(head[columns - 1]);
+        m->labels = is_text(head[0]);
+    } else if (columns > 1 && m->cells > 1 && names_both(head, columns, row, &unclear))
+        m->header = m->labels = true;
+    else {
+        m->header = !unclear && names_first_row(head, columns, row);
+        m->labels = columns > 1 && !m->header && is_text(row[0]) &&
+                    (is_word(head[0]) || (is_nothing(head[1]) && !is_nothing(head[0])));
     }
-    m->labels = is_text(row ? row[0] : head[0]);
-    if (m->header && columns > 1)
-        m->labels = m->labels || is_empty(head[0]) || (row && !strcmp(row[0], head[1]));
+    if (unclear) {
+        m->number = m->head_number;
+        return bad(m, err,
+                   "its cells may be costs or the names of the cities; write 0 from each city to itself and "
+                   "nothing before the names, or words as names");
+    }
     m->n = (int)columns - m->labels;
     if (m->n < 1 || m->n > ONET_TSP_MAX_CITIES)
         return bad(m, err, "%d cities; an instance has 1 to %d", m->n, ONET_TSP_MAX_CITIES);
@@ -195,6 +259,21 @@ static const char *name_for(const table *m, int city, char text[100]) {
     return text;
 }
 
+/* What to write in place of a cell that is not a number. */
+static const char *advice_for(const table *m, int from, const char *cell) {
+    if (is_missing(cell))
+        return "; a cost cannot be missing: write a large number where there is no way, and nothing from a "
+               "city to itself";
+    const char *comma = strchr(cell, ',');
+    if (comma && strspn(comma + 1, "0123456789") == 3)
+        return "; write it without a thousands separator, and a decimal comma as a dot";
+    if (comma && may_be_cost(cell)) return "; write the decimal point as a dot";
+    if (may_be_cost(cell)) return "; write a plain number, without a unit";
+    if (from == 0 && !m->header)
+        return "; names in the first row need an empty cell before them where the first column has names too";
+    return "";
+}
+
 static onet_status take_cost(table *m, int from, int to, const char *cell, double *cost, onet_error *err) {
     char one[100], other[100];
     double value = 0;
@@ -205,8 +284,8 @@ static onet_status take_cost(table *m, int from, int to, const char *cell, doubl
     if (kind == NOT_FINITE)
         return bad(m, err, "the cost from %s to %s is %.20s; it must be finite", a, b, cell);
     if (kind == TEXT)
-        return bad(m, err, "the cost from %s to %s, '%.40s', is not a number%s", a, b, cell,
-                   strchr(cell, ',') ? "; write the decimal point as a dot" : "");
+        return bad(m, err, "column %d: the cost from %s to %s, '%.40s', is not a number%s",
+                   to + m->labels + 1, a, b, cell, advice_for(m, from, cell));
     if (value < 0 || value > LARGEST)
         return bad(m, err, "the cost from %s to %s is %.9g; costs are from 0 to 1e15", a, b, value);
     *cost = value;
