@@ -13,6 +13,8 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/memory.h"
+#include "engine/base/names.h"
+#include "engine/base/number.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/guard.h"
 
@@ -43,15 +45,28 @@ static bool numbers_of(json_t *const *values, int n, double *out) {
     return true;
 }
 
-/* Four members of an object by their names; false: one is missing. */
-static bool members_of(const json_t *object, const char *const names[4], double *out) {
+/* Four members of an object by their keys; false: one is missing. */
+static bool members_of(const json_t *object, const char *const keys[4], double *out) {
     json_t *values[4];
     for (int i = 0; i < 4; i++)
-        if (!(values[i] = json_object_get(object, names[i]))) return false;
+        if (!(values[i] = json_object_get(object, keys[i]))) return false;
     return numbers_of(values, 4, out);
 }
 
-/* A box in one of the forms that tools write; depth guards against a box within a box. */
+/* Numbers x0, y0, x1, y1, ... one after the other as points; false: it is no such list. */
+static bool points_of(const json_t *value, page_box *box) {
+    size_t count = json_array_size(value);
+    if (count < 6 || count % 2) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!json_is_number(json_array_get(value, i))) return false;
+    for (size_t i = 0; i < count; i += 2)
+        page_box_add(box, json_number_value(json_array_get(value, i)),
+                     json_number_value(json_array_get(value, i + 1)));
+    return true;
+}
+
+/* A box in one of the forms that tools write; depth guards against a box within a box. Two corners are kept
+ * as they are written, so that page_box_valid tells whether the upper left one comes first. */
 static bool box_of(const json_t *value, page_box *box, int depth) {
     static const char *const corners[][4] = {{"x0", "y0", "x1", "y1"},
                                              {"xmin", "ymin", "xmax", "ymax"},
@@ -68,8 +83,7 @@ static bool box_of(const json_t *value, page_box *box, int depth) {
         json_t *values[4];
         for (size_t i = 0; i < 4 && count >= 4; i++) values[i] = json_array_get(value, i);
         if (count >= 4 && numbers_of(values, 4, v)) {
-            page_box_add(box, v[0], v[1]);
-            page_box_add(box, v[2], v[3]);
+            *box = (page_box){v[0], v[1], v[2], v[3]};
             return true;
         }
         bool points = count > 1;
@@ -91,18 +105,18 @@ static bool box_of(const json_t *value, page_box *box, int depth) {
         if (members_of(value, corners[i], v)) {
             const char *origin = json_string_value(json_object_get(value, "coord_origin"));
             double sign = origin && !strcasecmp(origin, "BOTTOMLEFT") ? -1 : 1; /* docling: y grows upwards */
-            page_box_add(box, v[0], sign * v[1]);
-            page_box_add(box, v[2], sign * v[3]);
+            *box = (page_box){v[0], sign * v[1], v[2], sign * v[3]};
             return true;
         }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (members_of(value, sizes[i], v)) {
-            page_box_add(box, v[0], v[1]);
-            page_box_add(box, v[0] + v[2], v[1] + v[3]);
+            *box = (page_box){v[0], v[1], v[0] + v[2], v[1] + v[3]};
             return true;
         }
-    for (size_t i = 0; i < sizeof inner / sizeof *inner && depth < 3; i++)
-        if (json_object_get(value, inner[i])) return box_of(json_object_get(value, inner[i]), box, depth + 1);
+    for (size_t i = 0; i < sizeof inner / sizeof *inner && depth < 3; i++) {
+        const json_t *in = json_object_get(value, inner[i]);
+        if (in) return (i >= 2 && points_of(in, box)) || box_of(in, box, depth + 1); /* bbox, box: corners */
+    }
     const json_t *prov = json_object_get(value, "prov"); /* docling: the first place of the item */
     return depth < 3 && json_array_size(prov) && box_of(json_array_get(prov, 0), box, depth + 1);
 }
@@ -139,6 +153,21 @@ static page_kind flags_of(const json_t *item) {
     return KIND_TEXT;
 }
 
+/* Whether the box would be valid with its corners exchanged. */
+static bool is_reversed(const page_box *b) {
+    page_box other = {fmin(b->x0, b->x1), fmin(b->y0, b->y1), fmax(b->x0, b->x1), fmax(b->y0, b->y1)};
+    return !page_box_valid(b) && page_box_valid(&other);
+}
+
+static onet_status fail_reversed(const page_file *f, long line, size_t number, const page_box *b,
+                                 onet_error *err) {
+    return fail(err, ONET_BAD,
+                "%s:%ld: the box of item %zu is [%g, %g, %g, %g]; it must be [x0, y0, x1, y1] with x0 <= x1 "
+                "and y0 <= y1, y growing downwards: exchange its corners, or say \"coord_origin\": "
+                "\"BOTTOMLEFT\" beside l, t, r, b",
+                f->path, line, number, b->x0, b->y0, b->x1, b->y1);
+}
+
 /* Adds item `number` of a list, which stands in that line of the file, to the page. Without an id it is
  * named by its number. */
 static onet_status add_box(page_file *f, page *p, const json_t *value, size_t number, long line,
@@ -157,6 +186,7 @@ static onet_status add_box(page_file *f, page *p, const json_t *value, size_t nu
     r->element = number;
     r->listed = r->kind != KIND_SEPARATOR;
     if (box_of(value, &r->box, 0) && page_box_valid(&r->box)) return ONET_OK;
+    if (is_reversed(&r->box)) return fail_reversed(f, line, number, &r->box, err);
     page_box first = page_box_none;
     if (json_is_array(value) && box_of(json_array_get(value, 0), &first, 0))
         return fail(err, ONET_BAD,
@@ -178,14 +208,45 @@ static onet_status add_place(page_file *f, size_t start, size_t end, onet_error 
     return ONET_OK;
 }
 
-/* The number of the page that an item of a document is on, where it says one; otherwise 0. */
-static json_int_t page_number(const json_t *value) {
+/* Pages that are called by a text get numbers from here on, by the order in which they appear. */
+static const json_int_t PAGES_BY_NAME = (json_int_t)1 << 60;
+
+/* The page under a key, a number or text; numbers in quotes are numbers. */
+static onet_status take_page(const json_t *value, names *called, json_int_t *number) {
+    const char *text = json_string_value(value), *end = text ? text + strlen(text) : NULL;
+    double x;
+    size_t label;
+    if (whole_number(value, number)) return ONET_OK;
+    if (!text) return ONET_BAD;
+    if (*text && number_scan(text, end, NUMBER_LOOSE, &x) == end && fabs(x) < 1e15 && x == floor(x))
+        *number = (json_int_t)x;
+    else if (names_add(called, text, strlen(text), &label))
+        *number = PAGES_BY_NAME + (json_int_t)label;
+    else
+        return ONET_MEMORY;
+    return ONET_OK;
+}
+
+/* The page that an item of a document is on, where it says one; otherwise 0. */
+static onet_status find_page(const page_file *f, const json_t *value, long line, size_t item, names *called,
+                             json_int_t *number, onet_error *err) {
     static const char *const keys[] = {"page", "page_no", "page_number", "page_num", "page_idx"};
-    json_int_t number;
-    if (!json_is_object(value)) return 0;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (whole_number(json_object_get(value, keys[i]), &number)) return number;
-    return page_number(json_array_get(json_object_get(value, "prov"), 0));
+    *number = 0;
+    for (int depth = 0; json_is_object(value) && depth < 2; depth++) {
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            const json_t *given = json_object_get(value, keys[i]);
+            if (!given || json_is_null(given)) continue;
+            onet_status status = take_page(given, called, number);
+            if (status == ONET_BAD)
+                return fail(err, ONET_BAD,
+                            "%s:%ld: \"%s\" of item %zu is neither a whole number nor a text; name its page "
+                            "by one of them",
+                            f->path, line, keys[i], item);
+            return status ? fail_memory(err, "the names of the pages") : ONET_OK;
+        }
+        value = json_array_get(json_object_get(value, "prov"), 0);
+    }
+    return ONET_OK;
 }
 
 typedef struct list_item {
@@ -204,6 +265,7 @@ static int by_page(const void *a, const void *b) {
 static onet_status find_items(page_file *f, const json_t *list, size_t start, list_item *items,
                               onet_error *err) {
     onet_status status = ONET_OK;
+    names called = {0};
     json_scan s = scan_from(&f->text, start);
     const char *seen = s.at;
     long line = page_text_line(&f->text, start);
@@ -213,8 +275,10 @@ static onet_status find_items(page_file *f, const json_t *list, size_t start, li
         for (; seen < s.at; seen++) line += *seen == '\n';
         scan_extent(&s);
         status = add_place(f, at, (size_t)(s.at - s.text), err);
-        items[i] = (list_item){page_number(json_array_get(list, i)), i, line};
+        items[i] = (list_item){0, i, line};
+        if (!status) status = find_page(f, json_array_get(list, i), line, i, &called, &items[i].page, err);
     }
+    names_free(&called);
     return status;
 }
 
@@ -305,24 +369,37 @@ static const json_t *referred(const json_t *document, const json_t *reference) {
     return json_array_get(json_object_get(document, key), index);
 }
 
-/* Adds the place of an item and, if that has none, of what it holds, as far as it is on the same page;
- * *number: of the page, 0 before the first place. A list of docling is such a group. *left: how many items
- * may be looked at, since groups may hold each other. */
-static void add_item(const json_t *document, const json_t *item, json_int_t *number, page_box *box,
-                     size_t *left, int depth) {
+/* An item of the body of a docling document, whose place is being looked for. */
+typedef struct body_item {
+    const page_file *f;
+    const json_t *document;
+    names *called; /* the pages that have names */
+    size_t *left;  /* how many items may be looked at, since groups may hold each other */
+    list_item *item;
+    page_box *box;
+} body_item;
+
+/* Adds the place of an item and, if that has none, of what it holds, as far as it is on the same page. A list
+ * of docling is such a group. */
+static onet_status add_item(body_item *b, const json_t *item, int depth, onet_error *err) {
     page_box own = page_box_none;
     const json_t *children = json_object_get(item, "children");
-    if (!*left || !--*left) return;
-    if (item && box_of(item, &own, 0) && page_box_valid(&own)) {
-        json_int_t its = page_number(item);
-        if (*number && its != *number) return;
-        *number = its;
-        page_box_add(box, own.x0, own.y0);
-        page_box_add(box, own.x1, own.y1);
-        return;
+    if (!*b->left || !--*b->left) return ONET_OK;
+    bool boxed = item && box_of(item, &own, 0);
+    if (boxed && is_reversed(&own)) return fail_reversed(b->f, b->item->line, b->item->number, &own, err);
+    if (boxed && page_box_valid(&own)) {
+        json_int_t its;
+        onet_status status = find_page(b->f, item, b->item->line, b->item->number, b->called, &its, err);
+        if (status || (b->item->page && its != b->item->page)) return status;
+        b->item->page = its;
+        page_box_add(b->box, own.x0, own.y0);
+        page_box_add(b->box, own.x1, own.y1);
+        return ONET_OK;
     }
-    for (size_t i = 0; i < json_array_size(children) && depth < 8; i++)
-        add_item(document, referred(document, json_array_get(children, i)), number, box, left, depth + 1);
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < json_array_size(children) && depth < 8 && !status; i++)
+        status = add_item(b, referred(b->document, json_array_get(children, i)), depth + 1, err);
+    return status;
 }
 
 /* A document of docling: its order is that of the references in its body. Those of a page trade places; what
@@ -338,11 +415,14 @@ static onet_status read_document(page_file *f, const json_t *document, size_t st
         items && boxes ? find_items(f, list, children.start, items, err) : fail_memory(err, "the boxes");
     if (!status && f->xml.count != element + count) /* a key twice, or written with escapes */
         status = fail(err, ONET_BAD, "%s: the document's \"body\" cannot be found in the text", f->path);
+    names called = {0};
     for (size_t i = 0; i < count && !status; i++) {
+        body_item b = {f, document, &called, &left, &items[i], &boxes[i]};
         boxes[i] = page_box_none;
         items[i].page = 0;
-        add_item(document, referred(document, json_array_get(list, i)), &items[i].page, &boxes[i], &left, 0);
+        status = add_item(&b, referred(document, json_array_get(list, i)), 0, err);
     }
+    names_free(&called);
     if (!status) qsort(items, count, sizeof *items, by_page);
     page *p = NULL;
     json_int_t page_no = 0;

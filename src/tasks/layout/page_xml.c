@@ -161,6 +161,12 @@ static onet_status read_regions(page_file *f, page *p, const xmlNode *node, bool
 static onet_status read(page_file *f, onet_error *err) {
     const xmlNode *root = xmlDocGetRootElement(f->xml.doc), *node = xml_child(root, "Page");
     if (!node) return fail(err, ONET_BAD, "%s:%ld: <PcGts> has no <Page>", f->path, xmlGetLineNo(root));
+    for (const xmlNode *other = node->next; other; other = other->next)
+        if (xml_is(other, "Page"))
+            return fail(err, ONET_BAD,
+                        "%s:%ld: a second <Page>; a file of PAGE XML has one: divide it into files of a page "
+                        "each",
+                        f->path, xmlGetLineNo(other));
     page *p = page_file_add(f);
     if (!p) return fail_memory(err, "a page");
     char text[1024];
