@@ -182,7 +182,7 @@ ONET_API onet_status onet_sets_set_context(onet_sets *sets, const uint8_t *conte
 ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_constraint *constraints,
                                                size_t count, onet_error *err);
 /* Replaces the relations by a copy of value, [n, n, width] for each set; names: one per line, or NULL. Width
- * 0 removes them. */
+ * 0 removes them. A float rounds whole numbers beyond 16777216, which files of sets are refused for. */
 ONET_API onet_status onet_sets_set_pairs(onet_sets *sets, int width, const float *value, const char *names,
                                          onet_error *err);
 ONET_API void onet_sets_free(onet_sets *sets);

@@ -68,6 +68,15 @@ static bool rounded(const char *text) {
     return number_is_rounded(text, end, value);
 }
 
+static void knows_what_float_rounds(void **state) {
+    static const double yes[] = {16777217, -16777217, 33554435, 123456790, 2147483647, 1e12, 0x1p53 - 1},
+                        no[] = {0,    1,    16777216, 16777218, 123456792, 0.1,      16777217.5, 1e10,
+                                1e20, -1e9, NAN,      INFINITY, 0x1p53,    6.022e23, 3e300};
+    (void)state;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) assert_true(number_rounds_in_float(yes[i]));
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) assert_false(number_rounds_in_float(no[i]));
+}
+
 static void knows_what_double_rounds(void **state) {
     static const char *const yes[] = {
         "9007199254740993",      "-9007199254740993",    "+0009007199254740993",   "1700000000000000001",
@@ -244,10 +253,15 @@ static void knows_utf8(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_as_strtod),          cmocka_unit_test(keeps_to_the_grammar),
-        cmocka_unit_test(knows_what_double_rounds), cmocka_unit_test(writes_back),
-        cmocka_unit_test(writes_exactly),           cmocka_unit_test(writes_as_printf),
-        cmocka_unit_test(ignores_the_locale),       cmocka_unit_test(knows_utf8),
+        cmocka_unit_test(reads_as_strtod),
+        cmocka_unit_test(keeps_to_the_grammar),
+        cmocka_unit_test(knows_what_float_rounds),
+        cmocka_unit_test(knows_what_double_rounds),
+        cmocka_unit_test(writes_back),
+        cmocka_unit_test(writes_exactly),
+        cmocka_unit_test(writes_as_printf),
+        cmocka_unit_test(ignores_the_locale),
+        cmocka_unit_test(knows_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

@@ -118,13 +118,31 @@ def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray]) -> tuple:
                 "for each item and each other one, as many in every set"
             )
     counts = np.fromiter((len(one) for one in each), np.intp, len(each))
+    return np.concatenate([one.reshape(len(one) ** 2, one.shape[2]) for one in each]), counts
+
+
+def _relations(value: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Relations [all pairs, R] as float32, 0 on the diagonal. Whole numbers that it rounds are refused, as in files."""
+    first = np.cumsum(counts**2) - counts**2
     with np.errstate(over="ignore"):
-        value = np.concatenate([one.reshape(len(one) ** 2, one.shape[2]) for one in each]).astype(np.float32)
-    return value, counts
+        near = np.array(value, np.float32, order="C")
+    near[np.concatenate([np.arange(n) * (n + 1) + f for n, f in zip(counts, first)])] = 0
+    if value.dtype == np.float32:
+        return near
+    far = (near != value) & (near != 0) & (value == np.floor(value)) & (np.abs(value) <= 2**53)
+    if far.any():
+        pair, relation = np.argwhere(far)[0].tolist()
+        s = int(np.searchsorted(first, pair, side="right")) - 1
+        i, j = divmod(pair - int(first[s]), int(counts[s]))
+        raise DataError(
+            f"set {s + 1}: pairs[{i}, {j}] is {value[pair, relation]:.0f}, a whole number that float32 rounds; relations are "
+            "kept with 7 digits: divide all of them by a common factor or subtract an offset"
+        )
+    return near
 
 
 class _Related:
-    """Relations as the library has them: value [all pairs, R], float32, of sets of these sizes."""
+    """Relations as the library has them: value [all pairs, R], of sets of these sizes, as float32."""
 
     def __init__(self, value: np.ndarray, sizes: np.ndarray, names: Optional[Sequence[str]], missing: bool) -> None:
         counts = np.asarray(sizes, np.intp)
@@ -133,8 +151,7 @@ class _Related:
             raise DataError(f"two items have {relations} relations; from 1 to {MOST_RELATIONS} are possible")
         if len(value) != (counts**2).sum():
             raise DataError(f"there are {len(value)} pairs, where the sets have {(counts**2).sum()}: n * n each")
-        value = np.array(value, np.float32, order="C")
-        value[np.concatenate([np.arange(n) * (n + 1) + first for n, first in zip(counts, np.cumsum(counts**2) - counts**2)])] = 0
+        value = _relations(value, counts)
         fill = None
         if missing:
             known = np.where(np.isnan(value), 0, value).sum(axis=0, dtype=np.float64)

@@ -234,7 +234,7 @@ class _Frame:
         for i, (s, one) in enumerate(zip(np.repeat(np.arange(len(self.sizes)), self.sizes).tolist(), called.tolist())):
             if item.setdefault((s, one), i - int(start[s])) != i - int(start[s]):
                 raise DataError(f"two items of set {s + 1} are called {one!r} in column {name!r}; names that pairs go by differ")
-        value = np.full((int(first[-1]), len(chosen)), np.nan, np.float32)
+        value = np.full((int(first[-1]), len(chosen)), np.nan)
         given = np.zeros(len(value), bool)
         numbers = pairs[chosen].to_numpy(dtype=np.float64, na_value=np.nan) if chosen else np.zeros((len(pairs), 0))
         for k, (which, a, b) in enumerate(zip(pairs[self.set].tolist(), pairs["from"].tolist(), pairs["to"].tolist())):

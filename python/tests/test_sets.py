@@ -652,6 +652,14 @@ def test_wrong_relations():
     ):
         with pytest.raises(DataError, match=said):
             Sets(None, pairs=pairs)
+    far = np.array([[2**31 - 1, 5, 7], [5, 2**31 - 1, 16777217], [7, 8, 2**31 - 1]])
+    for pairs in ([far], [far.astype(float)], [far.tolist()], far[None, :, :, None]):
+        with pytest.raises(DataError, match=r"set 1: pairs\[1, 2\] is 16777217, a whole number that float32 rounds"):
+            Sets(None, pairs=pairs)
+    with pytest.raises(DataError, match=r"set 2: pairs\[0, 1\] is 16777217"):
+        Sets.flat(None, [1, 2], pairs=np.array([3, 0, 16777217, 1, 0]))
+    assert Sets(None, pairs=[np.minimum(far, 16777216)]).pairs[0][1, 2, 0] == 16777216
+    assert Sets(None, pairs=[far + 0.25]).pairs[0][1, 2, 0] == 16777218  # a fraction is rounded
     with pytest.raises(DataError, match="2 names for 1 relations"):
         Sets(None, pairs=[np.zeros((2, 2))], relations=["a", "b"])
     with pytest.raises(DataError, match="3 pairs, where the sets have 4"):

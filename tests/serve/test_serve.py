@@ -184,7 +184,7 @@ class Answers(unittest.TestCase):
                                      ["1", "0"])
                     about = json.loads(server.ask("GET", "/v1/models")[2])["models"][0]
                     self.assertEqual((about["relations"], about["width"]), (2, int(items)))
-                    for bad in ({"pairs": [[None, 1], [1, None]]}, {"items": [[1], [2]]}, {"pairs": [[None, [1, None]], [[1, 1], None]]}):
+                    for bad in ({"pairs": [[None, 1], [1, None]]}, {"items": [[1], [2]]}, {"pairs": [[None, [1, 16777217]], [[1, 1], None]]}, {"pairs": [[None, [1, None]], [[1, 1], None]]}):
                         if items:
                             bad = {"items": [[1], [2]], **bad}
                         _, said, _ = command("order", "--model", model, stdin=lines([bad]))

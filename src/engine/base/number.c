@@ -158,6 +158,10 @@ bool number_is_rounded(const char *text, const char *end, double value) {
     return near[0] != digit[0] || (digits > 1 && memcmp(near + 2, digit + 1, (size_t)digits - 1));
 }
 
+bool number_rounds_in_float(double value) {
+    return fabs(value) <= 0x1p53 && value == floor(value) && (double)(float)value != value;
+}
+
 int number_ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

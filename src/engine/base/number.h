@@ -27,6 +27,13 @@ bool number_is_rounded(const char *text, const char *end, double value);
 #define NUMBER_ROUNDED                                                                                       \
     "a whole number that double cannot hold exactly; subtract a common offset from all values"
 
+/* Whether value is a whole number, of up to 2^53, that float rounds, as 16777217: larger doubles are whole
+ * numbers too, whatever they are meant to be. For relations, which are floats. */
+bool number_rounds_in_float(double value);
+#define NUMBER_ROUNDED_IN_FLOAT                                                                              \
+    "a whole number that float32 rounds; relations are kept with 7 digits: divide all of them by a common "  \
+    "factor or subtract an offset, and for tours give a matrix of costs, which is read in double"
+
 /* For qsort of doubles. */
 int number_ascending(const void *a, const void *b);
 

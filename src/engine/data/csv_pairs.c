@@ -196,7 +196,8 @@ static onet_status find_item(pairs_file *p, long column, size_t set, size_t *ite
                 p->name, p->rows.line, which, length > 40 ? 40 : (int)length, text, t->file);
 }
 
-static onet_status find_number(pairs_file *p, long column, float *to, onet_error *err) {
+/* The number of a field. Of a pair that is ignored it may be one that float rounds. */
+static onet_status find_number(pairs_file *p, long column, bool ignored, float *to, onet_error *err) {
     const char *text;
     size_t length;
     double value;
@@ -204,11 +205,15 @@ static onet_status find_number(pairs_file *p, long column, float *to, onet_error
     *to = NAN;
     if (status || missing_text(text, length)) return status;
     bool number = number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length;
-    if (number && number_to_float(value, to)) return ONET_OK;
+    bool held = number && number_to_float(value, to),
+         rounded = held && (number_rounds_in_float(value) || number_is_rounded(text, text + length, value));
+    if (held && (!rounded || ignored)) return ONET_OK;
     size_t at = p->header.at[column], width = p->header.at[column + 1] - at;
-    return fail(err, ONET_BAD, "%s:%ld: column `%.*s`: \"%.*s\" is %s; correct it", p->name, p->rows.line,
+    return fail(err, ONET_BAD, "%s:%ld: column `%.*s`: \"%.*s\" is %s", p->name, p->rows.line,
                 width > 100 ? 100 : (int)width, p->header.text + at, length > 40 ? 40 : (int)length, text,
-                number ? "out of range: relations are 32-bit, at most 3.4e38 in size" : "not a number");
+                rounded  ? NUMBER_ROUNDED_IN_FLOAT
+                : number ? "out of range: relations are 32-bit, at most 3.4e38 in size; correct it"
+                         : "not a number; correct it");
 }
 
 /* Until its row is read, a pair has INFINITY. */
@@ -222,7 +227,8 @@ static onet_status read_row(pairs_file *p, onet_error *err) {
     onet_status status = find_set(p, &set, err);
     if (!status) status = find_item(p, p->from, set, &from, err);
     if (!status) status = find_item(p, p->to, set, &to, err);
-    for (size_t r = 0; r < R && !status; r++) status = find_number(p, p->column[r], &value[r], err);
+    for (size_t r = 0; r < R && !status; r++)
+        status = find_number(p, p->column[r], from == to, &value[r], err);
     if (status || from == to) return status; /* what stands on the diagonal is ignored */
     size_t n = t->start[set + 1] - t->start[set];
     float *cell = t->pairs + (t->pair_at[set] + from * n + to) * R;

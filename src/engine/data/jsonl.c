@@ -173,6 +173,7 @@ static onet_status relation(scan *s, long i, long j, size_t *held) {
     double value = 0;
     float nearest = 0;
     scan_next(&s->j);
+    const char *from = s->j.at;
     bool none = i == j && (scan_literal(&s->j, "null") || scan_literal(&s->j, "NaN"));
     if (!none && !scan_number(&s->j, &value))
         return other_value(s) || number_not_finite(s->j.at, s->j.end)
@@ -181,6 +182,8 @@ static onet_status relation(scan *s, long i, long j, size_t *held) {
                    : syntax(s, "a number");
     if (i != j && !number_to_float(value, &nearest))
         return field(s, "pairs", i, j, "out of range; relations are 32-bit, at most 3.4e38 in size");
+    if (i != j && (number_rounds_in_float(value) || number_is_rounded(from, s->j.at, value)))
+        return field(s, "pairs", i, j, NUMBER_ROUNDED_IN_FLOAT);
     if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))
         return fail_memory(s->err, "a set's relations");
     r->pair_store[(*held)++] = nearest;

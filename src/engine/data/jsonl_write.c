@@ -212,7 +212,10 @@ static void write_relations(output *out, const record *r) {
             for (int k = 0; k < r->relations && i != j; k++) {
                 char text[NUMBER_TEXT];
                 if (k) output_put(out, ", ");
-                output_write(out, text, number_text_float(text, e[k]));
+                /* In all digits where the shortest text may be a whole number that float rounds. */
+                bool whole = fabsf(e[k]) >= 0x1p24F && fabsf(e[k]) <= 0x1p53F;
+                output_write(out, text,
+                             whole ? number_text_exact(text, (double)e[k]) : number_text_float(text, e[k]));
             }
             if (i != j && r->relations > 1) output_put(out, "]");
             if (j + 1 == r->n) output_put(out, "]");

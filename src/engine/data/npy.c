@@ -219,9 +219,17 @@ static onet_status check_whole(const npy *a, const unsigned char *bytes, size_t 
     for (size_t i = 8; i--;) bits = bits << 8 | bytes[i];
     bool negative = a->type[1] == 'i' && bits >> 63;
     int length = snprintf(digits, sizeof digits, "%s%" PRIu64, negative ? "-" : "", negative ? -bits : bits);
-    if (!number_is_rounded(digits, digits + length, value)) return ONET_OK;
-    return fail(err, ONET_BAD, "%s: %s%s: \"%s\" is " NUMBER_ROUNDED, a->file, a->name,
-                index_text(a, place, text), digits);
+    bool rounded = number_is_rounded(digits, digits + length, value);
+    if (a->ignored) rounded = rounded || (double)(float)value != value;
+    if (!rounded) return ONET_OK;
+    return fail(err, ONET_BAD, "%s: %s%s: \"%s\" is %s", a->file, a->name, index_text(a, place, text), digits,
+                a->ignored ? NUMBER_ROUNDED_IN_FLOAT : NUMBER_ROUNDED);
+}
+
+static onet_status refuse_relation(const npy *a, size_t place, double value, onet_error *err) {
+    char text[128];
+    return fail(err, ONET_BAD, "%s: %s%s: %.17g is " NUMBER_ROUNDED_IN_FLOAT, a->file, a->name,
+                index_text(a, place, text), value);
 }
 
 /* Takes all numbers, one by one. */
@@ -230,7 +238,7 @@ typedef onet_status put_number(const npy *a, void *to, size_t place, double valu
 static onet_status each_number(npy *a, put_number *put, void *to, onet_error *err) {
     unsigned char some[SOME * 8];
     size_t size = number_size(a);
-    bool whole = put == put_double && size == 8 && a->type[1] != 'f';
+    bool whole = (put == put_double || a->ignored) && size == 8 && a->type[1] != 'f';
     for (size_t k = 0; k < a->count;) {
         size_t part = a->count - k < SOME ? a->count - k : SOME;
         onet_status status = take(a, some, part * size, err);
@@ -243,8 +251,12 @@ static onet_status each_number(npy *a, put_number *put, void *to, onet_error *er
                 bytes[size - 1 - b] = other;
             }
             double value = number_of(bytes, a->type[1], size);
-            if (whole && fabs(value) >= 0x1p53) status = check_whole(a, bytes, place_of(a, k), value, err);
-            if (status || (status = put(a, to, place_of(a, k), value, err))) return status;
+            size_t place = place_of(a, k);
+            bool far = whole && fabs(value) >= 0x1p53, rounds = a->ignored && number_rounds_in_float(value);
+            if ((far || rounds) && !(a->ignored && a->ignored(a->context, place)))
+                status =
+                    rounds ? refuse_relation(a, place, value, err) : check_whole(a, bytes, place, value, err);
+            if (status || (status = put(a, to, place, value, err))) return status;
         }
     }
     return ONET_OK;

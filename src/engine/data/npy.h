@@ -21,6 +21,10 @@ typedef struct npy {
     int dims;
     size_t shape[NPY_DIMS];
     size_t count; /* numbers */
+    /* Of relations, which may not be whole numbers that float rounds: whether the one at this place in C
+     * order is ignored. NULL: these are not relations. */
+    bool (*ignored)(void *context, size_t place);
+    void *context;
 } npy;
 
 /* Reads the header of a.member or a.in: all else is filled in. Sees that the file has as many bytes as the
@@ -29,7 +33,8 @@ onet_status npy_open(npy *a, onet_error *err);
 /* "(20, 5, 2)" */
 const char *npy_shape(const npy *a, char text[128]);
 
-/* All numbers, [count] in C order. NaN is left as it is; ONET_BAD for what is beyond a float. */
+/* All numbers, [count] in C order. NaN is left as it is; ONET_BAD for what is beyond a float, and for whole
+ * numbers that it rounds if a.ignored is set. */
 onet_status npy_floats(npy *a, float *to, onet_error *err);
 /* Whether its type holds more than float32 does: 64 bits, or 32 of a whole number. */
 bool npy_is_rounded(const npy *a);

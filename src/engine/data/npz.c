@@ -26,6 +26,7 @@ typedef struct arrays {
     size_t count, n; /* sets; items of each, the largest, where they are not flat */
     size_t total;    /* items, padding included */
     size_t width;
+    size_t set, pairs_before; /* the set of the pair that is_ignored looked at last; pairs before that set */
 } arrays;
 
 static onet_status check_items(arrays *a, onet_error *err) {
@@ -239,10 +240,33 @@ static onet_status read_items(arrays *a, onet_sets *s, double **exact, onet_erro
     return status;
 }
 
+static size_t relations_of(const arrays *a) {
+    const npy *b = &a->pairs;
+    return b->dims == (a->flat ? 2 : 4) ? b->shape[b->dims - 1] : 1;
+}
+
+/* Whether a number of the pairs is one from an item to itself, or of the padding. */
+static bool is_ignored(void *context, size_t place) {
+    arrays *a = context;
+    size_t pair = place / relations_of(a);
+    if (pair < a->pairs_before) a->set = a->pairs_before = 0;
+    for (;; a->set++) { /* places come in ascending order, as a rule */
+        size_t n = a->flat ? (size_t)a->size[a->set] : a->n;
+        if (pair - a->pairs_before < n * n) {
+            size_t i = (pair - a->pairs_before) / n, j = (pair - a->pairs_before) % n,
+                   size = (size_t)a->size[a->set];
+            return i == j || i >= size || j >= size;
+        }
+        a->pairs_before += n * n;
+    }
+}
+
 /* The relations of each set, without padding. */
 static onet_status read_pairs(arrays *a, onet_sets *s, onet_error *err) {
     npy *b = &a->pairs;
-    size_t R = b->dims == (a->flat ? 2 : 4) ? b->shape[b->dims - 1] : 1, to = 0;
+    size_t R = relations_of(a), to = 0;
+    b->ignored = is_ignored;
+    b->context = a;
     float *value = array_new(b->count, sizeof *value);
     onet_status status = value ? npy_floats(b, value, err) : fail_memory(err, "the relations");
     for (size_t k = 0; k < a->count && !status && !a->flat; k++)
