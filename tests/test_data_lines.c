@@ -105,6 +105,11 @@ static void tells_formats(void **state) {
                  {BYTES("0.5 0.25 output 1\n"), ONET_FORMAT_POINTER},
                  {BYTES("0.5 0.25 0.1"), ONET_FORMAT_POINTER},
                  {BYTES("the cat , it sat\n"), ONET_FORMAT_TEXT},
+                 {BYTES("set;x;rank\na;1,5;0\n"), ONET_FORMAT_CSV},
+                 {BYTES("\xEF\xBB\xBFset;x\r\na;1"), ONET_FORMAT_CSV},
+                 {BYTES("cat; dog\none; two\n"), ONET_FORMAT_TEXT},
+                 {BYTES("cat;dog\none two\n"), ONET_FORMAT_TEXT},
+                 {BYTES("cat;dog"), ONET_FORMAT_TEXT},
                  {BYTES("PK\3\4..."), ONET_FORMAT_NPZ},
                  {BYTES("\x40\0\0\0\0\0\0\0{\"items\""), ONET_FORMAT_SAFETENSORS},
                  {BYTES("\x7f\x45\x4c\x46\0\0"), ONET_FORMAT_AUTO}};

@@ -469,13 +469,25 @@ static bool tabbed(const char *line, const char *end) {
            number_scan(line, tab, NUMBER_LOOSE, &value) != tab;
 }
 
+/* Semicolons without a blank behind them, as many in the second line as in the first: a table, which is then
+ * refused with how to name the separator, not words. */
+static bool semicolons(const char *line, const char *end, const char *after) {
+    size_t first = 0, second = 0;
+    for (const char *p = line; p < end; p++) {
+        first += *p == ';';
+        if (*p == ';' && p + 1 < end && p[1] == ' ') return false;
+    }
+    for (const char *p = end + 1; p < after && *p != '\n'; p++) second += *p == ';';
+    return first && first == second && *line != '{';
+}
+
 /* A header: a comma, and no blank behind it, where a sentence would have one. */
 static bool recognise(const char *data, size_t size) {
     const char *line, *end;
     bool whole;
     if (!format_first_line(data, size, &line, &end, &whole)) return false;
     const char *comma = memchr(line, ',', (size_t)(end - line));
-    if (!comma) return tabbed(line, end);
+    if (!comma) return tabbed(line, end) || (whole && semicolons(line, end, data + size));
     return *line != '{' && (comma + 1 == end || comma[1] != ' ');
 }
 

@@ -40,6 +40,8 @@ static onet_status read_header(safetensors *file, onet_error *err) {
     if (size < sizeof first) return bad_file(file, "it is too short", err);
     if ((status = input_at(in, 0, first, sizeof first, err))) return status;
     for (int i = 7; i >= 0; i--) length = length << 8 | first[i];
+    if (!memchr(first, 0, sizeof first) && !memchr(first, 0xff, sizeof first)) /* text has neither byte */
+        return bad_file(file, "its first bytes are not the length of a header", err);
     if (length > MAX_HEADER) return bad_file(file, "its header is over 100 MB long", err);
     source->data = sizeof first + length;
     if ((status = input_first(in, source->data, &size, err))) return status;

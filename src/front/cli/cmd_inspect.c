@@ -330,16 +330,42 @@ static onet_status inspect_data(const inspect_values *v, const onet_sets *sets, 
     return status;
 }
 
+static bool ends_in(const char *path, const char *end) {
+    size_t length = strlen(path), own = strlen(end);
+    if (length > 3 && (!strcmp(path + length - 3, ".gz") || !strcmp(path + length - 3, ".xz"))) length -= 3;
+    return length > own && !strncmp(path + length - own, end, own);
+}
+
 /* Whether a file is named as one of sets of numbers is. Files of safetensors may be either. */
 static bool named_as_data(const char *path) {
     static const char *const ends[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".npz"};
-    size_t length = strlen(path);
-    if (length > 3 && (!strcmp(path + length - 3, ".gz") || !strcmp(path + length - 3, ".xz"))) length -= 3;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t own = strlen(ends[i]);
-        if (length > own && !strncmp(path + length - own, ends[i], own)) return true;
-    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_in(path, ends[i])) return true;
     return false;
+}
+
+/* Whether the file begins as a model does: with the length of a header in JSON. */
+static bool begins_as_model(const char *path) {
+    unsigned char first[9];
+    FILE *f = fopen(path, "rb");
+    bool model = f && fread(first, 1, sizeof first, f) == sizeof first && first[8] == '{' &&
+                 memchr(first, 0, sizeof first);
+    if (f) fclose(f);
+    return model;
+}
+
+/* Says what a file is that was not read as a model, and was read as sets with this status. */
+static onet_status fail_other(const char *path, onet_status read, const onet_error *other, onet_error *err) {
+    if (ends_in(path, ".safetensors") || begins_as_model(path)) return ONET_BAD; /* as err has it */
+    if (read) {
+        *err = *other;
+        error_prefix(err, "%s is not a model; as a file of sets", path);
+        return read;
+    }
+    return fail(err, ONET_BAD,
+                "%s is not a model, and as sets it is plain text: words, which have no columns; if it is "
+                "other data, name its format (--format)",
+                path);
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
@@ -352,7 +378,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (data || status == ONET_BAD) { /* a safetensors file of sets, not of a model */
         onet_error other;
         onet_status read = onet_sets_read(&sets, operands[0], &v->read, data ? err : &other);
-        if (data || (!read && !sets->word)) status = read;
+        if (data || (!read && !sets->word))
+            status = read;
+        else
+            status = fail_other(operands[0], read, &other, err);
     }
     if (!status && sets && sets->word)
         status = fail(err, ONET_USAGE, "%s has words, which have no columns", operands[0]);
