@@ -36,14 +36,15 @@ static int month_days(int year, int month) {
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* hh:mm, hh:mm:ss or hh:mm:ss.fff in seconds. */
+/* hh:mm, hh:mm:ss or hh:mm:ss.fff in seconds. Second 60 is a leap second, which only ends an hour; hour 24
+ * is the end of the day, and has no minutes. */
 static bool time_of(const char **at, const char *end, double *seconds) {
     int hour = digits(at, end, 2), minute = sign(at, end, ':') ? digits(at, end, 2) : -1, second = 0;
     double rest = 0, unit = 1;
     if (hour < 0 || hour > 24 || minute < 0 || minute > 59) return false;
     if (sign(at, end, ':')) {
         second = digits(at, end, 2);
-        if (second < 0 || second > 60) return false;
+        if (second < 0 || second > (minute == 59 ? 60 : 59)) return false;
         if (sign(at, end, '.')) {
             const char *first = *at;
             for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
@@ -54,7 +55,7 @@ static bool time_of(const char **at, const char *end, double *seconds) {
         }
     }
     *seconds = 3600.0 * hour + 60.0 * minute + second + rest / unit;
-    return true;
+    return hour < 24 || *seconds == 24 * 3600.0;
 }
 
 /* Z, +hh:mm, +hhmm or +hh in seconds; nothing is 0. */
