@@ -228,16 +228,19 @@ static void writes_answers(void **state) {
     answers("set,x\n1,1\n1,2\n", true, "set,x,rank,logprob\n1,1,1,-2\n1,2,0,-2\n");
 }
 
-/* Puts a file into w with its own order; the status of onet_writer_end. */
+/* Puts a file into w with its own order; the status of the first call that fails. */
 static onet_status append(writer *w, const char *path, onet_error *err) {
     reader *in;
     record r = {0};
     int end;
     assert_int_equal(onet_reader_open(&in, path, NULL, err), ONET_OK);
     assert_int_equal(onet_writer_begin(w, in, err), ONET_OK);
-    while (!onet_reader_next(in, &r, &end, err) && !end)
-        assert_int_equal(onet_writer_put(w, &r, NULL, err), ONET_OK);
-    onet_status status = onet_writer_end(w, err);
+    onet_status status = ONET_OK;
+    while (!status && !onet_reader_next(in, &r, &end, err) && !end)
+        status = onet_writer_put(w, &r, NULL, err);
+    onet_error other;
+    onet_status ended = onet_writer_end(w, status ? &other : err);
+    if (!status) status = ended;
     onet_reader_close(in);
     record_free(&r);
     return status;
@@ -249,12 +252,14 @@ static void joins_files(void **state) {
     const char *path = help_path("joined.csv");
     assert_int_equal(onet_writer_open(&w, path, NULL, &err), ONET_OK);
     assert_int_equal(append(w, help_file("a.csv", "set,x,rank\n1,2,5\n1,3,4\n"), &err), ONET_OK);
-    assert_int_equal(append(w, help_file("b.csv", "set,x,rank\n1,7,1\n"), &err), ONET_OK);
-    assert_int_equal(append(w, help_file("c.csv", "set,y\n1,7\n"), &err), ONET_BAD);
+    assert_int_equal(append(w, help_file("b.csv", "set,x,rank\n2,7,1\n"), &err), ONET_OK);
+    assert_int_equal(append(w, help_file("c.csv", "set,x,rank\n3,7,1\n1,7,1\n"), &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "the set \"1\" stands in a file before"));
+    assert_int_equal(append(w, help_file("c.csv", "set,y\n4,7\n"), &err), ONET_BAD);
     assert_non_null(strstr(err.text, "c.csv: its columns are not those of the file before it"));
     assert_int_equal(onet_writer_commit(w, &err), ONET_OK);
     char *got = help_content(path);
-    assert_string_equal(got, "set,x,rank\n1,2,1\n1,3,0\n1,7,0\n");
+    assert_string_equal(got, "set,x,rank\n1,2,1\n1,3,0\n2,7,0\n");
     free(got);
 }
 

@@ -516,13 +516,32 @@ typedef struct csv_writing {
     int32_t *order;          /* [rows] */
     double *logprob;         /* [sets] or NULL */
     char *header;            /* that was written */
+    names sets;              /* of this input and those before it */
     csv_converter converter; /* from other formats */
 } csv_writing;
+
+/* One table cannot hold two sets of one name: they would be read as one, with every rank twice. */
+static onet_status check_sets(csv_writing *w, const csv_table *t, onet_error *err) {
+    size_t before = w->sets.count;
+    for (size_t s = 0; s < t->sets && !t->one_set; s++) {
+        const char *name = t->names.text + t->names.at[s];
+        size_t length = t->names.at[s + 1] - t->names.at[s], number;
+        if (!names_add(&w->sets, name, length, &number)) return fail_memory(err, "the names of the sets");
+        if (number < before)
+            return fail(err, ONET_BAD,
+                        "the set \"%.*s\" stands in a file before too, and one table would have both as one "
+                        "set; give it another name, or order the files one by one",
+                        length > 100 ? 100 : (int)length, name);
+    }
+    return ONET_OK;
+}
 
 static onet_status keep_answer(csv_writing *w, const record *r, const int32_t *order, const double *logprob,
                                bool want_logprob, onet_error *err) {
     const csv_table *t = r->table;
     if (!w->table) {
+        onet_status status = check_sets(w, t, err);
+        if (status) return status;
         w->table = t;
         w->order = malloc(t->rows * sizeof *w->order);
         if (want_logprob) w->logprob = calloc(t->sets, sizeof *w->logprob);
@@ -582,6 +601,7 @@ static void stop(void *state) {
     free(w->order);
     free(w->logprob);
     free(w->header);
+    names_free(&w->sets);
     free(w);
 }
 
