@@ -59,7 +59,7 @@ static void test_fixtures(void **state) {
     onet_error err;
     assert_int_equal(read_path(npz_read, &sets, "tests/data/complex.npz", &err), ONET_BAD);
     assert_string_equal(err.text, "tests/data/complex.npz: items is of type <c8, not of numbers; save "
-                                  "items.astype(\"float32\")");
+                                  "items.astype(\"float64\")");
     assert_int_equal(read_path(npz_read, &sets, "tests/data/plane.npz", &err), ONET_BAD);
     assert_string_equal(err.text,
                         "tests/data/plane.npz: items has the shape (3, 2), two dimensions where [sets, n, "

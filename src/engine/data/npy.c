@@ -105,9 +105,19 @@ static size_t number_size(const npy *a) {
 
 static onet_status check_size(npy *a, size_t bytes, onet_error *err) {
     size_t each = number_size(a), all;
-    if (!each)
-        return fail(err, ONET_BAD, "%s: %s is of type %s, not of numbers; save %s.astype(\"%s\")", a->file,
-                    a->name, a->type, a->name, strcmp(a->name, "items") ? "int32" : "float32");
+    if (!each) {
+        bool real = !strcmp(a->name, "items") || !strcmp(a->name, "pairs");
+        const char *time = a->type[1] == 'M' ? "datetime64" : a->type[1] == 'm' ? "timedelta64" : NULL;
+        if (real && time)
+            return fail(
+                err, ONET_BAD,
+                "%s: %s is of type %s, not of numbers; save %s.astype(\"%s[s]\").astype(\"int64\"), in "
+                "seconds, or in another unit",
+                a->file, a->name, a->type, a->name, time);
+        return fail(err, ONET_BAD, "%s: %s is of type %s, not of numbers%s; save %s.astype(\"%s\")", a->file,
+                    a->name, a->type, a->type[1] == 'f' ? " of up to 64 bits" : "", a->name,
+                    real ? "float64" : "int32");
+    }
     a->count = 1;
     for (int i = 0; i < a->dims; i++)
         if (!size_mul(a->count, a->shape[i], &a->count)) return bad(a, "has an impossibly large shape", err);
