@@ -30,7 +30,8 @@ struct onet_read_options {
     onet_format format;
     const char *set_column;  /* CSV; NULL: "set" */
     const char *rank_column; /* CSV; NULL: "rank" */
-    const char *features;    /* comma-separated names; NULL: numeric columns, and texts by docs/formats.md */
+    const char *features;    /* comma-separated names, in double quotes if they have commas; NULL: numeric
+                              * columns, and texts by docs/formats.md */
     int width;               /* Pointer Network text: features per item; 0: 2 */
     const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
     /* Reads the bytes instead of the file at path, which then only names them: writes at most `size` of them

@@ -126,6 +126,32 @@ static void json_by_key(void **state) {
     onet_columns_free(c);
 }
 
+/* A name in quotes may have commas, in every format with names; others are taken as they are. */
+static void names_with_commas(void **state) {
+    const char *table = "set,\"a,b\",a,b,\"\"\"q\",\"\"\"\"\"\"\n1,1,2,3,4,5\n";
+    onet_read_options options = {.size = sizeof options, .features = "b,\"a,b\""};
+    onet_sets *sets = help_read("a.csv", table, &options);
+    assert_int_equal(sets->width, 2);
+    items_are(sets, (float[]){3, 1});
+    assert_string_equal(onet_columns_name(sets->columns, 1), "a,b");
+    onet_sets_free(sets);
+    options.features = "\"\"\"q\",\"b\",a,\"\"\"\"\"\"";
+    sets = help_read("b.csv", table, &options);
+    assert_int_equal(sets->width, 4);
+    items_are(sets, (float[]){4, 3, 2, 5});
+    onet_sets_free(sets);
+    options.features = "\"q,a"; /* not closed */
+    sets = help_read("c.csv", table, &options);
+    assert_int_equal(sets->width, 2);
+    items_are(sets, (float[]){4, 2});
+    onet_sets_free(sets);
+    options.features = "\"a,b\",b";
+    sets = help_read("d.jsonl", "{\"items\": [{\"a\": 1, \"b\": 2, \"a,b\": 3}]}\n", &options);
+    assert_int_equal(sets->width, 2);
+    items_are(sets, (float[]){3, 2});
+    onet_sets_free(sets);
+}
+
 static void json_refuses(void **state) {
     onet_columns *c = columns_of(2, people);
     onet_read_options options = {.size = sizeof options, .columns = c};
@@ -385,6 +411,7 @@ int main(void) {
         cmocka_unit_test(one_set),
         cmocka_unit_test(delimiters),
         cmocka_unit_test(json_by_key),
+        cmocka_unit_test(names_with_commas),
         cmocka_unit_test(json_refuses),
         cmocka_unit_test(fills),
         cmocka_unit_test(fills_memory),

@@ -203,7 +203,8 @@ class Sets:
         """Reads a file in any format of the program (docs/formats.md): .jsonl, .csv, .npz, .safetensors, ...
 
         set, rank, features
-            CSV: names of its columns; as in the file's first line when None.
+            CSV: names of its columns; as in the file's first line when None. features: a list, or a text as
+            ``--features`` has it, with commas between the names.
         delimiter
             CSV: what stands between two fields, one character; None: a tab for .tsv, else a comma.
         width
@@ -230,7 +231,7 @@ class Sets:
         options.set_column = None if set is None else _library.text_bytes(set, "set")
         options.rank_column = None if rank is None else _library.text_bytes(rank, "rank")
         if features is not None:
-            names = features if isinstance(features, str) else ",".join(map(str, _listed(features, "features", UsageError)))
+            names = features if isinstance(features, str) else _joined(_listed(features, "features", UsageError))
             options.features = _library.text_bytes(names, "features")
         if delimiter is not None:
             if not isinstance(delimiter, str) or len(delimiter) != 1 or not 0 < ord(delimiter) < 128:
@@ -541,6 +542,12 @@ def _again(
     relations: Optional[List[str]] = None,
 ) -> Sets:
     return Sets.flat(items, sizes, order, features, pairs, relations)
+
+
+def _joined(names: list) -> str:
+    """Names as ``--features`` has them: with commas between them, and in quotes where that is needed."""
+    texts = [str(name) for name in names]
+    return ",".join('"' + t.replace('"', '""') + '"' if not t or "," in t or t[0] == '"' else t for t in texts)
 
 
 def _holdout_count(wanted: Any, count: int) -> int:

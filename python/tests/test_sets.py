@@ -91,6 +91,25 @@ def test_context_and_constraints_of_files(tmp_path, small):
     assert small.predict(Sets.read(path))[0][-1] == 0
 
 
+def test_names_with_commas(tmp_path):
+    """A list of names is a list of names: it is not divided at their commas."""
+    path = tmp_path / "s.csv"
+    path.write_text('set,"a,b",a,b,"""q",,rank\ns,1,5,6,3,4,0\ns,2,7,8,5,9,1\n')
+    for names, rows in (
+        (["a,b"], [[1], [2]]),
+        (["b", "a,b", "a"], [[6, 1, 5], [8, 2, 7]]),
+        (['"q', "a"], [[3, 5], [5, 7]]),
+        ([""], [[4], [9]]),
+        ("a,b", [[5, 6], [7, 8]]),
+        ('"a,b",b', [[1, 6], [2, 8]]),
+    ):
+        read = Sets.read(path, features=names)
+        assert read[0].tolist() == rows and read.features == (names if isinstance(names, list) else read.features)
+    model = ordernet.Ranker().fit(Sets.read(path, features=["a,b", "b"]))
+    assert model.feature_names_in_.tolist() == ["a,b", "b"]
+    assert Sets.read(path, model=model)[0].tolist() == [[1, 6], [2, 8]]
+
+
 def test_names_and_missing_values(tmp_path):
     sets, orders = make_sets(200, 1)
     holes = [s.copy() for s in sets]

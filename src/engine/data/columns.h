@@ -40,7 +40,11 @@ bool columns_differ(const onet_columns *a, const onet_columns *b, int *feature);
 /* ONET_BAD where the sets' features have other names than those of the model. Either may be NULL. */
 onet_status columns_check(const onet_columns *sets, const onet_columns *model, onet_error *err);
 
-/* Columns of the features in a comma-separated list of names. */
+/* Copies the next of a comma-separated list of names to name, which has room for the whole list, and returns
+ * its length; *list then points to the one behind it, NULL at the end. A name in double quotes may have
+ * commas, and each of its own quotes doubled, as in CSV. */
+size_t columns_next_name(const char **list, char *name);
+/* Columns of the features in such a list. */
 onet_status columns_of_list(onet_columns **columns, const char *list, onet_error *err);
 /* Selects features by name in sets that were read whole from `file`: those of options->features, else of
  * options->columns. ONET_BAD if one is missing, or if options->features is set and the features have no

@@ -69,13 +69,33 @@ onet_status onet_columns_new(onet_columns **result, int width, const char *const
     return ONET_OK;
 }
 
+size_t columns_next_name(const char **list, char *name) {
+    const char *p = *list, *end = p + strcspn(p, ",");
+    size_t length = 0;
+    if (*p == '"') {
+        const char *q = p + 1;
+        for (; *q && (*q != '"' || q[1] == '"'); q++) {
+            if (*q == '"') q++;
+            name[length++] = *q;
+        }
+        bool closed = *q && (!q[1] || q[1] == ',');
+        if (closed) end = q + 1;
+        if (!closed) length = 0;
+        p = closed ? end : p;
+    }
+    for (; p < end; p++) name[length++] = *p;
+    name[length] = '\0';
+    *list = *end ? end + 1 : NULL;
+    return length;
+}
+
 onet_status columns_of_list(onet_columns **columns, const char *list, onet_error *err) {
-    size_t width = 1;
-    for (const char *p = list; *p; p++) width += *p == ',';
-    char *text = strdup(list), *rest = text;
-    const char **name = malloc(width * sizeof *name);
+    size_t most = 1, width = 0;
+    for (const char *p = list; *p; p++) most += *p == ',';
+    char *text = malloc(strlen(list) + 1), *at = text;
+    const char **name = malloc(most * sizeof *name);
     onet_status status = text && name ? ONET_OK : fail_memory(err, "the names of the features");
-    for (size_t j = 0; j < width && !status; j++) name[j] = strsep(&rest, ",");
+    for (const char *p = list; p && !status; at += columns_next_name(&p, at) + 1) name[width++] = at;
     if (!status)
         status = onet_columns_new(columns, width > MAX_WIDTH ? 0 : (int)width, name, NULL, NULL, err);
     free(text);

@@ -45,16 +45,19 @@ static onet_status name_feature(csv_table *t, const char *name, size_t length, c
     return ONET_OK;
 }
 
-/* Marks the columns of a comma-separated list as features. */
+/* Marks the columns of a list of names (columns_next_name) as features. */
 static onet_status name_features(csv_table *t, const char *list, const onet_columns *model, onet_error *err) {
-    onet_status status = ONET_OK;
-    for (const char *p = list; p && !status; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-        size_t length = strcspn(p, ",");
+    char *name = malloc(strlen(list) + 1);
+    onet_status status = name ? ONET_OK : fail_memory(err, "the names of the features");
+    while (list && !status) {
+        size_t length = columns_next_name(&list, name);
         bool text = false; /* the model knows it by its values, which stand behind all numbers */
         for (int j = 0; model && model->name && j < model->width && !text; j++)
-            text = !strncmp(model->name[j], p, length) && model->name[j][length] == '=';
-        if (!text) status = name_feature(t, p, length, "which is named as a feature; check the names", err);
+            text = !strncmp(model->name[j], name, length) && model->name[j][length] == '=';
+        if (!text)
+            status = name_feature(t, name, length, "which is named as a feature; check the names", err);
     }
+    free(name);
     for (int j = 0; model && model->name && j < model->width && !status; j++)
         if (strchr(model->name[j], '=') && !find_column(t, model->name[j], strlen(model->name[j])))
             status = name_feature(t, model->name[j], strlen(model->name[j]), "a feature of the model", err);
