@@ -306,9 +306,8 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
     sizes = np.fromiter((len(one) for one in each), np.intp, len(each))
     known = {c if one else column: one for c, column, one in zip(chosen, columns, classes)}
     made = _all_features(whole, _used(whole, list(known), np.repeat(np.arange(len(each)), sizes), "error") if wanted is None else list(known), known)
-    names = None if chosen == list(range(len(chosen))) else [str(name) for name, _ in made]
     items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
-    return items, sizes, names
+    return items, sizes, [str(name) for name, _ in made]
 
 
 def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:

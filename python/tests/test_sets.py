@@ -530,8 +530,11 @@ def test_lists_of_frames_go_by_name(small):
         model.predict([frames[0], given[1]])
     with pytest.raises(DataError, match="column 'x' has 9007199254740993, a whole number that double cannot hold exactly"):
         Sets([pandas.DataFrame({"x": [2**53 + 1]}), pandas.DataFrame({"x": [0.5]})])
-    plain = [pandas.DataFrame(one) for one in given]  # columns 0, 1, 2: no names
-    assert Sets(plain).features is None and np.array_equal(small.predict(plain)[4], small.predict(given)[4])
+    plain = [pandas.DataFrame(one) for one in given]  # columns 0, 1, 2
+    assert Sets(plain).features == ["0", "1", "2"] and np.array_equal(small.predict(plain)[4], small.predict(given)[4])
+    ranker = ordernet.Ranker().fit(plain, orders)
+    assert ranker.score(plain, orders) == ranker.score([one[[2, 0, 1]] for one in plain], orders) == 1
+    assert ranker.score(given, orders) == 1
     texts = [one.assign(kind=["a", "b"] * (len(one) // 2) + ["a"] * (len(one) % 2)) for one in frames]
     assert Sets(texts).features == ["x", "y", "z", "kind=a", "kind=b"]
     assert ordernet.OrderNet(**SMALL).fit(texts, orders).order(texts[0][["kind", "z", "y", "x"]]).shape == (len(given[0]),)
