@@ -104,12 +104,15 @@ def _is_frame(one: Any) -> bool:
     return hasattr(one, "columns") and hasattr(one, "iloc")
 
 
-def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray]) -> tuple:
-    """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R] and the sizes of the sets."""
+def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray], rows: int = 0) -> tuple:
+    """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R] and the sizes of the sets. rows: of each
+    set in an array with padding, which pairs may have too."""
     each = [_numbers(one, f"the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
     if not each or (sizes is not None and len(each) != len(sizes)):
         raise DataError(f"there are pairs of {len(each)} sets" + ("" if sizes is None else f", but {len(sizes)} sets"))
     each = [one[:, :, None] if one.ndim == 2 else one for one in each]
+    if sizes is not None and rows:
+        each = [one[:n, :n] if one.shape[:2] == (rows, rows) else one for one, n in zip(each, sizes)]
     for s, one in enumerate(each):
         n = len(one) if sizes is None and one.ndim else sizes[s] if sizes is not None else 0
         if one.ndim != 3 or one.shape[:2] != (n, n) or not n or one.shape[2] != each[0].shape[-1]:
@@ -174,8 +177,10 @@ class _Related:
         )
 
 
-def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
-    """orders, a list of index arrays or a 2-D array, one behind the other as int32."""
+def _flat_order(orders: Any, sizes: np.ndarray, rows: int = 0, context: Optional[np.ndarray] = None) -> np.ndarray:
+    """orders, a list of index arrays or a 2-D array, one behind the other as int32. rows: of each set in an array with
+    padding, which orders may have too, as in .npz. context: flags [all items]; orders then list the placed items, and the
+    library wants the others behind them."""
     if isinstance(orders, np.ma.MaskedArray):
         orders = _unmasked(orders, "the array of orders")
     each = orders if isinstance(orders, np.ndarray) and orders.dtype != object else None
@@ -183,17 +188,57 @@ def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
         if each.shape[0] == len(sizes) and (sizes == each.shape[1]).all():
             return _indices(each, "the array of orders").reshape(-1)
     try:
-        rows = [_indices(order, f"the order of set {s + 1}") for s, order in enumerate(orders)]
+        found = [_indices(order, f"the order of set {s + 1}") for s, order in enumerate(orders)]
     except TypeError:
         raise DataError(
             f"the orders are of type {type(orders).__name__}, where a list of index arrays is expected"
         ) from None
-    if len(rows) != len(sizes):
-        raise DataError(f"there are {len(rows)} orders for {len(sizes)} sets; give one per set")
-    for s, (row, n) in enumerate(zip(rows, sizes)):
-        if row.shape != (n,):
-            raise DataError(f"the order of set {s + 1} has shape {row.shape} where ({n},) is expected: one index per item")
-    return np.concatenate(rows)
+    if len(found) != len(sizes):
+        raise DataError(f"there are {len(found)} orders for {len(sizes)} sets; give one per set")
+    end = np.cumsum(sizes)
+    for s, (order, n) in enumerate(zip(found, sizes)):
+        if rows > n and order.shape == (rows,):
+            padding = order[(order >= n) & (order < rows)]
+            if len(padding):
+                raise DataError(
+                    f"the order of set {s + 1} names item {int(padding[0])}, a row that is all NaN, which means padding; if it "
+                    "is an item, give a list of arrays, one per set; if it is padding, write -1 in the order"
+                )
+            order = order[:n]
+        seen = np.zeros(0, np.intp) if context is None else np.flatnonzero(context[end[s] - n : end[s]])
+        if len(seen) and order.shape == (n - len(seen),):
+            order = np.concatenate([order, seen.astype(np.int32)])
+        if order.shape != (n,):
+            placed = "" if not len(seen) else f", or ({n - len(seen)},) for those that are placed"
+            raise DataError(
+                f"the order of set {s + 1} has shape {order.shape} where ({n},) is expected{placed}: one index per item"
+            )
+        found[s] = order
+    return np.concatenate(found)
+
+
+def _flags(values: Any, what: str) -> np.ndarray:
+    """Flags of context items as uint8, from truth values or 0 and 1."""
+    array = _unmasked(values, what)
+    if array.dtype.kind not in "biuf" or not ((array == 0) | (array == 1)).all():
+        raise DataError(f"{what} has values that are neither 0 nor 1: a flag per item says if it is seen but not placed")
+    return array.astype(np.uint8)
+
+
+def _flat_context(context: Any, sizes: np.ndarray, rows: int = 0) -> Optional[np.ndarray]:
+    """Flags of context items, a list of arrays (items,), None for a set without, or a 2-D array: [all items]; None where
+    there are no such items."""
+    each = _listed(context, "context")
+    if len(each) != len(sizes):
+        raise DataError(f"there is context of {len(each)} sets, but {len(sizes)} sets; give flags for each, or None")
+    flags = []
+    for s, (one, n) in enumerate(zip(each, sizes)):
+        own = np.zeros(n, np.uint8) if one is None else _flags(one[:n] if rows and len(one) == rows else one, f"the context of set {s + 1}")
+        if own.shape != (n,):
+            raise DataError(f"the context of set {s + 1} has shape {own.shape} where ({n},) is expected: one flag per item")
+        flags.append(own)
+    flat = np.concatenate(flags)
+    return flat if flat.any() else None
 
 
 def _indices(values: Any, what: str) -> np.ndarray:

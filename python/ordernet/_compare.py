@@ -333,28 +333,32 @@ def _trees(make: Any, train: Sets, test: Sets, seed: int) -> List[np.ndarray]:
     """The orders that boosted trees give: they say of each pair which comes first, and an item's place is by the sum."""
     rows, labels, pairs = [], [], 0
     learned, asked_of = train._parts(train._array()), test._parts(test._array())
+    right, count = train.orders, train._placed()
     for s in np.random.default_rng(seed).permutation(len(train)):
         items = np.asarray(learned[s], np.float64)
         n = len(items)
-        if n < 2:
+        if count[s] < 2:
             continue
         if pairs and pairs + n * (n - 1) > _MOST_PAIRS:
             break
         pairs += n * (n - 1)
-        place = np.empty(n, int)
-        place[train._order[train._start[s] : train._start[s + 1]]] = np.arange(n)  # type: ignore[index]
+        place = np.full(n, -1)
+        place[right[s]] = np.arange(count[s])  # type: ignore[index]
         first, second = np.nonzero(~np.eye(n, dtype=bool))
-        rows.append(_pairs(items))
-        labels.append(place[first] < place[second])
+        both = (place[first] >= 0) & (place[second] >= 0)  # those of context items say nothing
+        rows.append(_pairs(items)[both])
+        labels.append((place[first] < place[second])[both])
     if not rows:
         raise DataError("every set has one item: there is nothing to learn")
     classifier = make(seed).fit(np.concatenate(rows), np.concatenate(labels))
     sizes = test.sizes
     asked = [_pairs(np.asarray(items, np.float64)) for items in asked_of]
     first_is = classifier.predict_proba(np.concatenate(asked))[:, 1]
-    orders, at = [], 0
-    for n in sizes:
-        sums = first_is[at : at + n * (n - 1)].reshape(n, n - 1).sum(1)
+    orders, at, context = [], 0, test.context
+    for s, n in enumerate(sizes):
+        seen = np.zeros(n, bool) if context is None else context[s]
+        against = np.broadcast_to(~seen, (n, n))[~np.eye(n, dtype=bool)].reshape(n, n - 1)  # the other item is placed
+        sums = (first_is[at : at + n * (n - 1)].reshape(n, n - 1) * against).sum(1)
         at += n * (n - 1)
-        orders.append(np.argsort(-sums, kind="stable").astype(np.int32))
+        orders.append(np.argsort(np.where(seen, np.inf, -sums), kind="stable").astype(np.int32))  # context items last
     return orders

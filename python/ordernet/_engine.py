@@ -267,7 +267,7 @@ class Engine:
         sizes = np.array([len(rows) for rows in each])
         new = Sets.__new__(Sets)
         rows = np.concatenate(each)
-        new._held, new._items, new._order, new._frame = (self, rows), None, None, None
+        new._held, new._items, new._order, new._frame, new._context = (self, rows), None, None, None, None
         new._start = np.zeros(len(each) + 1, SIZE)
         np.cumsum(sizes, out=new._start[1:])
         new._struct = SetsStruct(
@@ -313,19 +313,18 @@ class Answers:
         if self.step is not None:
             self.raw["step"] = _address(self.step) + sets._start[:-1] * SIZE.type(4 * top)
 
-    def best(self, flat: Optional[np.ndarray] = None) -> List[np.ndarray]:
-        """The first order of each set (or what else stands in an array of the orders' shape)."""
-        flat = self.order if flat is None else flat
+    def best(self) -> List[np.ndarray]:
+        """The first order of each set, of its placed items."""
         sizes = self.sets.sizes
-        if self.top == 1:
+        if self.top == 1 and self.sets._context is None:
             if len(sizes) and (sizes == sizes[0]).all():
-                return list(flat.reshape(len(sizes), -1))
-            return self.sets._parts(flat)
-        return [rows[0] for rows in self.all(flat)]
+                return list(self.order.reshape(len(sizes), -1))
+            return self.sets._parts(self.order)
+        return [rows[0] for rows in self.all()]
 
-    def all(self, flat: Optional[np.ndarray] = None) -> List[np.ndarray]:
-        """All orders of each set: arrays (found, n)."""
-        flat = self.order if flat is None else flat
+    def all(self) -> List[np.ndarray]:
+        """All orders of each set: arrays (found, placed items)."""
         start, top = (self.sets._start * SIZE.type(self.top)).tolist(), self.top
-        found = self.raw["found"].tolist()
-        return [flat[start[s] : start[s + 1]].reshape(top, -1)[: found[s]] for s in range(len(found))]
+        found, placed = self.raw["found"].tolist(), self.sets._placed().tolist()
+        parts = (self.order[start[s] : start[s + 1]].reshape(top, -1) for s in range(len(found)))
+        return [part[: found[s], : placed[s]] for s, part in enumerate(parts)]

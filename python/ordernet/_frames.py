@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from ctypes import byref
 from decimal import Decimal, InvalidOperation
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -195,6 +195,31 @@ def _is_feature(values: Any, of: np.ndarray, missing: str) -> bool:
     return apart or not there  # a column without values is refused by name
 
 
+#: Columns that are never features unless they are named, as in CSV.
+_OWN = ("context", "logprob")
+_FLAGS = {"": -1, "0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
+
+
+def _context_of(frame: Any, others: Sequence[Any]) -> Optional[np.ndarray]:
+    """What the column `context` of a frame says of each row: 1 for a context item, 0, or -1 where it says nothing. None
+    where there is no such column, or it is one of the others: a feature, or the column of sets, ranks or names."""
+    there = list(frame.columns).count("context")
+    if not there or "context" in others:
+        return None
+    if there > 1:
+        raise DataError("the frame has more than one column 'context', which marks the items that are seen but not placed")
+    values = frame["context"]
+    gone, given = values.isna().to_numpy(), values.to_numpy(dtype=object)
+    flags = [-1 if missing else _FLAGS.get(str(v).strip(" \t").lower()) for v, missing in zip(given, gone)]
+    if None in flags:
+        row = flags.index(None)
+        raise DataError(
+            f"column 'context': {given[row]!r} in row {row} of the frame (from 0) is neither 0 nor 1 (seen but not placed); "
+            "correct it, or name the features"
+        )
+    return np.array(flags, np.int8)
+
+
 class _Frame:
     """Where the rows of a data frame went: item i of all sets is its row rows[i]."""
 
@@ -251,37 +276,62 @@ class _Frame:
             value[cell] = numbers[k]
         return value, [str(c) for c in chosen]
 
-    def order(self, ranks: np.ndarray, column: Any) -> np.ndarray:
-        """Each set's rows by rank, as indices within the set; one behind the other."""
+    def order(self, ranks: np.ndarray, column: Any, context: Optional[np.ndarray]) -> np.ndarray:
+        """Each set's rows by rank, as indices within the set, then its context items; one set behind the other. context:
+        as _context_of has it."""
         start = np.concatenate([[0], np.cumsum(self.sizes)])
         flat = np.empty(len(self.rows), np.int32)
         numbers, unknown = _sortable(ranks[self.rows])
+        seen = np.zeros(len(self.rows), bool) if context is None else context[self.rows] == 1
+        if (seen & ~unknown).any():
+            row = int(self.rows[np.flatnonzero(seen & ~unknown)[0]])
+            raise DataError(
+                f"column {column!r}: row {row} of the frame (from 0) has a rank, but its 'context' is 1, and such items are not "
+                "placed; leave one of them empty"
+            )
         for s in range(len(self.sizes)):
-            part = numbers[start[s] : start[s + 1]]
-            if unknown[start[s] : start[s + 1]].any():
+            if (unknown & ~seen)[start[s] : start[s + 1]].any():
                 raise DataError(
                     f"column {column!r}: a row of set {s + 1} (row {int(self.rows[start[s]])} of the frame and others) has no "
-                    "number as its rank"
+                    "number as its rank; a row that takes no place has 1 in a column 'context'"
                 )
+            placed = np.flatnonzero(~seen[start[s] : start[s + 1]])
+            part = numbers[start[s] : start[s + 1]][placed]
             by = np.argsort(part, kind="stable")
             same = np.flatnonzero(part[by][1:] == part[by][:-1])
             if len(same):
-                a, b = (int(self.rows[start[s] + by[same[0] + k]]) for k in (0, 1))
+                a, b = (int(self.rows[start[s] + placed[by[same[0] + k]]]) for k in (0, 1))
                 raise DataError(
                     f"column {column!r}: rows {a} and {b} of the frame have the same rank in one set; give each its own"
                 )
-            flat[start[s] : start[s + 1]] = by
+            flat[start[s] : start[s + 1]] = np.concatenate([placed[by], np.flatnonzero(seen[start[s] : start[s + 1]])])
         return flat
 
 
-def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
-    """items, sizes and names of sets that are data frames, one per set. Their columns are taken by name: by those wanted,
-    or as the first has them; each other frame then has the same, in any order."""
+class _Flat(NamedTuple):
+    """Sets one behind the other: items [total, width], sizes [count], names of the features or None; rows of each set in
+    an array with padding, else 0; flags of context items [total] or None."""
+
+    items: np.ndarray
+    sizes: np.ndarray
+    names: Optional[List[str]] = None
+    rows: int = 0
+    context: Optional[np.ndarray] = None
+
+
+def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> _Flat:
+    """Sets that are data frames, one per set. Their columns are taken by name: by those wanted, or as the first has them;
+    each other frame then has the same, in any order."""
     import pandas
 
-    first = list(each[0].columns) if _is_frame(each[0]) else []
+    first = [c for c in each[0].columns if c not in _OWN] if _is_frame(each[0]) else []
+    if wanted is None and "rank" in first:
+        raise DataError(
+            "set 1 has a column 'rank', which is the right order as a rule: leave it out, or say with features which columns "
+            "are given to the net"
+        )
     chosen = first if wanted is None else _listed(wanted, "features", UsageError)
-    parts = []
+    parts, flags = [], []
     for s, one in enumerate(each):
         if not _is_frame(one):
             raise DataError(f"set {s + 1} is of type {type(one).__name__}, but others are data frames: give all as frames or none")
@@ -289,8 +339,9 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
         called = {**{str(c): c for c in there}, **{c: c for c in there}}
         classes = [_class_of(c, there) for c in chosen]
         columns = [known[0] if known else called.get(c, c) for c, known in zip(chosen, classes)]
-        if wanted is None and sorted(map(str, there)) != sorted(map(str, first)):
-            raise DataError(f"set {s + 1} has the columns {there} where set 1 has {first}: give all sets the same, in any order")
+        own = [c for c in there if c not in _OWN]
+        if wanted is None and sorted(map(str, own)) != sorted(map(str, first)):
+            raise DataError(f"set {s + 1} has the columns {own} where set 1 has {first}: give all sets the same, in any order")
         for column in columns:
             if there.count(column) != 1:
                 often = "no column" if column not in there else "more than one column"
@@ -298,6 +349,7 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
         if not len(one) or not columns:
             raise DataError(f"set {s + 1} has shape {one.shape}: there must be an item and a feature")
         parts.append(one[list(dict.fromkeys(columns))])
+        flags.append(_context_of(one, columns))
     whole = pandas.concat(parts, ignore_index=True)
     for part in parts:
         for column in part.columns:  # whole numbers beside others that are not would be rounded
@@ -307,12 +359,24 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> tuple:
     known = {c if one else column: one for c, column, one in zip(chosen, columns, classes)}
     made = _all_features(whole, _used(whole, list(known), np.repeat(np.arange(len(each)), sizes), "error") if wanted is None else list(known), known)
     items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
-    return items, sizes, [str(name) for name, _ in made]
+    context = np.concatenate([np.zeros(n, bool) if one is None else one == 1 for one, n in zip(flags, sizes)])
+    return _Flat(items, sizes, [str(name) for name, _ in made], context=context.astype(np.uint8) if context.any() else None)
 
 
-def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:
-    """items [total, width], sizes [count] and names, or None, of sets that are not given as Sets. wanted: the names of the
-    features, for data frames."""
+def _unpadded(array: np.ndarray) -> _Flat:
+    """An array (sets, n, features) without the rows of NaN at the end of its sets, which are padding, as in .npz."""
+    count, n, width = array.shape
+    if not np.isnan(array[:, -1]).all(axis=1).any():
+        return _Flat(array.reshape(count * n, width), np.full(count, n))
+    there = ~np.isnan(array).all(axis=2)
+    if not there.any(axis=1).all():
+        raise DataError(f"set {int(np.argmin(there.any(axis=1))) + 1} has no items: all of its rows are NaN, which means padding")
+    sizes = n - np.argmax(there[:, ::-1], axis=1)
+    return _Flat(np.ascontiguousarray(array[np.arange(n) < sizes[:, None]]), sizes, rows=n)
+
+
+def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> _Flat:
+    """Sets that are not given as Sets. wanted: the names of the features, for data frames."""
     if isinstance(sets, (str, bytes)):
         raise DataError("the sets are a text; Sets.read(path) reads a file")
     if _is_frame(sets):
@@ -327,7 +391,7 @@ def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:
         count, n, width = array.shape
         if not count or not n or not width:
             raise DataError(f"the sets have shape {array.shape}: there must be a set, an item and a feature")
-        return array.reshape(count * n, width), np.full(count, n), None
+        return _unpadded(array)
     try:
         each = list(sets)
     except TypeError:
@@ -352,4 +416,4 @@ def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> tuple:
                 "give every item as many"
             )
     items = np.ascontiguousarray(each[0] if len(each) == 1 else np.concatenate(each))  # of arrays in Fortran's order one in it
-    return items, np.fromiter((len(one) for one in each), np.intp, len(each)), None
+    return _Flat(items, np.fromiter((len(one) for one in each), np.intp, len(each)))

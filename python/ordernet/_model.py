@@ -658,7 +658,7 @@ class OrderNet:
         return given
 
     def predict(self, sets: Any, top: Optional[int] = None, beam: Optional[int] = None) -> List[np.ndarray]:
-        """The most probable order of each set: a list of index arrays (items,).
+        """The most probable order of each set: a list of index arrays (items,), without context items.
 
         top
             that many orders of each set, best first: a list of arrays (found, items); a set of few items may
@@ -822,7 +822,8 @@ class OrderNet:
             the columns, as for Sets.from_frame; by default those of the data that the model was trained on.
 
         rank is the place, from 0, of the row in its set; probability that of choosing it for this place, once
-        the places before it are filled. A column of that name is replaced.
+        the places before it are filled. A column of that name is replaced. Rows that the column ``context`` marks with 1 or
+        True are seen but not placed: their rank is NA and their probability NaN.
         """
         engine = self._fitted()
         need_frame(frame)
@@ -850,7 +851,14 @@ class OrderNet:
         row = given._frame.rows[answers.order + np.repeat(given._start[:-1].astype(np.int64), given.sizes)]  # type: ignore[union-attr]
         rank, probability = np.empty(len(frame), np.int64), np.empty(len(frame))
         rank[row], probability[row] = place, answers.step
-        return frame.assign(rank=rank, probability=probability)
+        if given._context is None:
+            return frame.assign(rank=rank, probability=probability)
+        import pandas
+
+        seen = np.empty(len(frame), bool)
+        seen[given._frame.rows] = given._context != 0  # type: ignore[union-attr]
+        probability[seen] = np.nan
+        return frame.assign(rank=pandas.arrays.IntegerArray(rank, seen), probability=probability)
 
 
 def load(path: Any) -> OrderNet:

@@ -14,8 +14,20 @@ from typing import Any, Iterator, List, Optional, Sequence, Union
 import numpy as np
 
 from . import _library
-from ._arrays import SIZE, _Related, _address, _flat_order, _flat_pairs, _indices, _listed, _numbers, _rounded
-from ._frames import _Frame, _all_features, _class_of, _flat_items, _used, need_frame
+from ._arrays import (
+    SIZE,
+    _Related,
+    _address,
+    _flags,
+    _flat_context,
+    _flat_order,
+    _flat_pairs,
+    _indices,
+    _listed,
+    _numbers,
+    _rounded,
+)
+from ._frames import _OWN, _Flat, _Frame, _all_features, _class_of, _context_of, _flat_items, _used, need_frame
 from ._library import DataError, SetsStruct, UnknownSetError, UsageError, WrongTypeError, call, lib
 
 
@@ -48,11 +60,13 @@ class Sets:
 
     sets
         a list of arrays (items, features), each set with as many items as it has; or one array (sets, items,
-        features); or a list of data frames, whose columns are taken by name. A C-contiguous float32 array of three dimensions is used as it is, without a copy. Of other numbers
-        float64 is kept too, where float32 rounds them: times in seconds stay apart.
+        features), in which rows of NaN at the end of a set are padding, no items; or a list of data frames, whose columns
+        are taken by name. A C-contiguous float32 array of three dimensions without padding is used as it is, without a
+        copy. Of other numbers float64 is kept too, where float32 rounds them: times in seconds stay apart.
     orders
         a list of index arrays, or one array (sets, items), or None. ``orders[s][t]`` is the index, from 0, of
-        the item at place t of set s: ``np.argsort(rank)``, where ``rank[i]`` is the place of item i.
+        the item at place t of set s: ``np.argsort(rank)``, where ``rank[i]`` is the place of item i. Context items have
+        no place.
     features
         names of the features, a list of str, or None: of data frames their columns. A model that is trained on the
         sets keeps them.
@@ -66,6 +80,10 @@ class Sets:
         sets may be None if there are only relations. For NaN elsewhere `missing` counts too, but adds no indicator.
     relations
         names of the relations, a list of str, or None. A model that is trained on the sets keeps them.
+    context
+        which items are seen by the net but not placed, such as the separators on a page: a list of arrays (items,) of
+        truth values, or of 0 and 1, one per set (None: none of its items); or one array (sets, items); or None. Of data
+        frames the column ``context`` says it.
 
     ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features): float64 where that is kept,
     else float32.
@@ -79,16 +97,30 @@ class Sets:
         missing: str = "error",
         pairs: Any = None,
         relations: Optional[Sequence[str]] = None,
+        context: Any = None,
     ) -> None:
         if sets is None and pairs is not None:
             value, sizes = _flat_pairs(pairs, None)
-            items = np.zeros((int(sizes.sum()), 0), np.float32)
+            given = _Flat(np.zeros((int(sizes.sum()), 0), np.float32), sizes)
         else:
-            items, sizes, names = _flat_items(sets, features)
-            features = names or features
-            value = None if pairs is None else _flat_pairs(pairs, sizes)[0]
-        order = None if orders is None else _flat_order(orders, sizes)
-        self._fill(items, sizes, order, features, missing=missing, pairs=value, relations=relations)
+            given = _flat_items(sets, features)
+            value = None if pairs is None else _flat_pairs(pairs, given.sizes, given.rows)[0]
+        flags = given.context
+        if context is not None:
+            if flags is not None:
+                raise UsageError("the frames have a column 'context' already: leave out context, or the column")
+            flags = _flat_context(context, given.sizes, given.rows)
+        order = None if orders is None else _flat_order(orders, given.sizes, given.rows, flags)
+        self._fill(
+            given.items,
+            given.sizes,
+            order,
+            given.names or features,
+            missing=missing,
+            pairs=value,
+            relations=relations,
+            context=flags,
+        )
 
     def _fill(
         self,
@@ -101,8 +133,10 @@ class Sets:
         by: Optional[int] = None,
         pairs: Optional[np.ndarray] = None,
         relations: Optional[Sequence[str]] = None,
+        context: Optional[np.ndarray] = None,
     ) -> None:
-        """by: the columns of the model that says what becomes of missing values. pairs: value [all pairs, R]."""
+        """by: the columns of the model that says what becomes of missing values. pairs: value [all pairs, R]. context:
+        flags [all items], of which the caller keeps no other reference."""
         start = np.zeros(len(sizes) + 1, SIZE)
         np.cumsum(sizes, out=start[1:])
         # A copy: what was checked must stay as it is.
@@ -116,6 +150,7 @@ class Sets:
             items=_address(items),
             exact=_address(exact),
             order=_address(order),
+            context=_address(context),
             columns=None if columns is None else columns.handle,
         )
         how = _library.choose("missings", missing, "missing")
@@ -133,13 +168,14 @@ class Sets:
         call("onet_sets_check", byref(struct))
         self._held: Any = (columns, items, related)  # what the struct points to, beside the arrays
         self._frame: Optional[_Frame] = None
-        self._struct, self._start, self._order = struct, start, order
+        self._struct, self._start, self._order, self._context = struct, start, order, context
         self._items: Optional[np.ndarray] = items
         if exact is not None:
             self._items = exact.view()
             self._items.flags.writeable = False  # the library has a rounded copy
-        if order is not None:
-            order.flags.writeable = False
+        for array in (order, context):
+            if array is not None:
+                array.flags.writeable = False
 
     # ---- Other sources ----
 
@@ -152,12 +188,13 @@ class Sets:
         features: Optional[Sequence[str]] = None,
         pairs: Any = None,
         relations: Optional[Sequence[str]] = None,
+        context: Any = None,
     ) -> "Sets":
         """Sets of any sizes that stand in one array: items (all items, features), sizes (sets,).
 
         C-contiguous float32 items are used as they are. orders: one index array (all items,), each set's part
-        counted within the set, or as for Sets(). pairs: n * n rows for each set, (all pairs,) or (all pairs, relations);
-        items may be None then.
+        counted within the set, its context items last, smallest index first, or as for Sets(). pairs: n * n rows for each
+        set, (all pairs,) or (all pairs, relations); items may be None then. context: flags (all items,), or as for Sets().
         """
         value = None
         if pairs is not None:
@@ -173,14 +210,21 @@ class Sets:
         counts = _indices(sizes, "sizes")
         if counts.ndim != 1 or not len(counts) or (counts < 1).any() or counts.sum(dtype=np.int64) != len(array):
             raise DataError(f"the sizes must be 1 or more each, and {len(array)} together, as there are items")
+        flags = None
+        if context is not None:
+            one = isinstance(context, np.ndarray) and context.ndim == 1 and context.dtype != object
+            if one and len(context) != len(array):
+                raise DataError(f"the context has shape {context.shape} where ({len(array)},) is expected")
+            flags = _flags(context, "the array of context") if one else _flat_context(context, counts)
+            flags = flags if flags is not None and flags.any() else None
         order = None
         if orders is not None:
             whole = isinstance(orders, np.ndarray) and orders.ndim == 1 and orders.dtype != object
-            order = _indices(orders, "the array of orders") if whole else _flat_order(orders, counts)
+            order = _indices(orders, "the array of orders") if whole else _flat_order(orders, counts, context=flags)
             if order.shape != (len(array),):
                 raise DataError(f"the orders have shape {order.shape} where ({len(array)},) is expected")
         new = cls.__new__(cls)
-        new._fill(array, counts, order, features, pairs=value, relations=relations)
+        new._fill(array, counts, order, features, pairs=value, relations=relations, context=flags)
         return new
 
     @classmethod
@@ -284,6 +328,7 @@ class Sets:
         if s.items and not s.width:
             self._items = np.zeros((total, 0), np.float32)
         self._order = view(s.order, (total,), np.int32) if s.order else None
+        self._context = view(s.context, (total,), np.uint8) if s.context else None
 
     @classmethod
     def from_frame(
@@ -303,12 +348,15 @@ class Sets:
             are met.
         rank
             the column with the right order: numbers or times that are distinct within a set; text that holds a
-            number counts as that number. None where it is not known. It cannot be a feature too.
+            number counts as that number. None where it is not known. It cannot be a feature too. Every row has one, except
+            for context items.
         features
             the columns that are given to the net; None: every other column, except for text that is not a category:
             ids, names and free text, in which most texts differ, and columns with one text for each set, which are
             warned of. Columns of text or categories become a feature for each of their values, the 32 most frequent
-            ones, called ``column=value``, behind all others; times become seconds since the beginning of 1970.
+            ones, called ``column=value``, behind all others; times become seconds since the beginning of 1970. As in CSV,
+            a column ``logprob`` is a feature only if it is named, and so is ``context``, which else marks with 1 or True
+            the items that are seen but not placed.
         missing
             as for Sets().
         pairs
@@ -337,7 +385,7 @@ class Sets:
         if set is None:
             raise UsageError("set is None: name the column whose equal values say which rows belong together")
         there = list(frame.columns)
-        others = [c for c in there if c not in (set, rank) and (name is None or c != name)]
+        others = [c for c in there if c not in (set, rank, *_OWN) and (name is None or c != name)]
         chosen = others if features is None else _listed(features, "features", UsageError)
         classes = {c: _class_of(c, there) for c in chosen}  # COLUMN=VALUE, as a model names it
         for column, what in (
@@ -362,12 +410,14 @@ class Sets:
             raise DataError("there are no sets: the frame has no rows")
         if not chosen and pairs is None:
             raise DataError("there are no features: the frame has no column beside those of set and rank")
+        context = _context_of(frame, [set, rank, name, *(known[0] if known else c for c, known in classes.items())])
         place = _Frame(frame, set, chosen)
         used = chosen if features is not None else _used(frame, chosen, place.of, missing, pairs is not None)
         made = _all_features(frame, used, classes)
         items = np.column_stack([values for _, values in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
         value, relations = (None, None) if pairs is None else place.pairs(frame, pairs, name)
-        order = None if rank is None else place.order(frame[rank].to_numpy(), rank)
+        order = None if rank is None else place.order(frame[rank].to_numpy(), rank, context)
+        flags = None if context is None or not (context == 1).any() else (context == 1).astype(np.uint8)[place.rows]
         new = cls.__new__(cls)
         try:
             new._fill(
@@ -380,6 +430,7 @@ class Sets:
                 by,
                 value,
                 relations,
+                flags,
             )
         except DataError as error:
             raise DataError(f"{error} (sets are counted in the order in which they are met)") from None
@@ -461,8 +512,23 @@ class Sets:
 
     @property
     def orders(self) -> Optional[List[np.ndarray]]:
-        """The right orders, a list of index arrays; None when they are not known."""
-        return None if self._order is None else self._parts(self._order)
+        """The right orders, a list of index arrays, without the context items; None when they are not known."""
+        if self._order is None:
+            return None
+        placed = self._placed().tolist()
+        return [order[: placed[s]] for s, order in enumerate(self._parts(self._order))]
+
+    @property
+    def context(self) -> Optional[List[np.ndarray]]:
+        """Which items are context, seen but not placed: an array (items,) of truth values per set; None if there are none."""
+        return None if self._context is None else self._parts(self._context.astype(bool))
+
+    def _placed(self) -> np.ndarray:
+        """Items of each set that are not context, (sets,)."""
+        if self._context is None:
+            return self.sizes
+        seen = np.concatenate([[0], np.cumsum(self._context, dtype=np.int64)])
+        return self.sizes - np.diff(seen[self._start.astype(np.int64)])
 
     def _parts(self, flat: np.ndarray) -> List[np.ndarray]:
         start = self._start.tolist()
@@ -472,8 +538,8 @@ class Sets:
         """The same items, not copied, with these orders."""
         new = Sets.__new__(Sets)
         new._held = self._held
-        new._items, new._start, new._frame = self._items, self._start, self._frame
-        new._order = np.array(_flat_order(orders, self.sizes), np.int32)
+        new._items, new._start, new._frame, new._context = self._items, self._start, self._frame, self._context
+        new._order = np.array(_flat_order(orders, self.sizes, context=self._context), np.int32)
         new._order.flags.writeable = False
         new._struct = SetsStruct()
         ctypes.pointer(new._struct)[0] = self._struct
@@ -516,12 +582,11 @@ class Sets:
         s = self._struct
         if (
             self._items is None
-            or s.context
             or s.constraint_count
             or (s.columns and lib.onet_columns_missing(s.columns))
         ):
             raise WrongTypeError(
-                "sets of words, with context items, constraints or missing values cannot be pickled; write a file"
+                "sets of words, with constraints or missing values cannot be pickled; write a file"
             )
         return _again, (
             np.array(self._array()),
@@ -530,6 +595,7 @@ class Sets:
             self.features,
             np.array(self._pair_values()) if s.pairs else None,
             self.relations,
+            None if self._context is None else np.array(self._context),
         )
 
 
@@ -540,8 +606,9 @@ def _again(
     features: Optional[List[str]],
     pairs: Optional[np.ndarray] = None,
     relations: Optional[List[str]] = None,
+    context: Optional[np.ndarray] = None,
 ) -> Sets:
-    return Sets.flat(items, sizes, order, features, pairs, relations)
+    return Sets.flat(items, sizes, order, features, pairs, relations, context)
 
 
 def _joined(names: list) -> str:
@@ -607,7 +674,8 @@ def as_sets(
         sets = words.word_sets(sets)
     if isinstance(sets, Sets):
         return sets if orders is None else sets.with_orders(orders)
-    items, sizes, names = _flat_items(sets, names)
+    given = _flat_items(sets, names)
+    order = None if orders is None else _flat_order(orders, given.sizes, given.rows, given.context)
     new = Sets.__new__(Sets)
-    new._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), names, missing=missing, by=by)
+    new._fill(given.items, given.sizes, order, given.names, missing=missing, by=by, context=given.context)
     return new

@@ -139,3 +139,25 @@ def test_boosted_trees():
         found = ordernet.compare(*train, test=test, model=ordernet.OrderNet(**SMALL), trees="sklearn")
     trees = [row for row in found["rows"] if row["name"].startswith("boosted trees")]
     assert len(trees) == 1 and trees[0]["exact"][0] > 0.8 and trees[0]["seconds"] > 0
+
+
+def test_trees_place_no_context_items():
+    from ordernet import Sets
+    from ordernet._compare import _measured, _trees
+
+    class Smaller:
+        """Says of a pair that the item with the smaller first feature comes first."""
+
+        def fit(self, rows, labels):
+            assert np.array_equal(labels, rows[:, 0] < rows[:, 6])
+            return self
+
+        def predict_proba(self, rows):
+            return np.stack([rows[:, 0] > rows[:, 6], rows[:, 0] < rows[:, 6]], 1)
+
+    sets, _ = make_sets(40, 3, width=2)
+    flags = [one[:, 0] == one[:, 0].min() for one in sets]  # the item that would come first
+    orders = [[i for i in np.argsort(one[:, 0]) if not flag[i]] for one, flag in zip(sets, flags)]
+    given = Sets(sets, orders, context=flags)
+    answers = _trees(lambda seed: Smaller(), given, given, 1)
+    assert _measured(given, answers)["exact"][0] == 1

@@ -1,7 +1,9 @@
 """Tests class Sets: files in every format, arrays, and data frames."""
 
+import io
 import json
 import pickle
+import subprocess
 
 import numpy as np
 import pytest
@@ -89,6 +91,159 @@ def test_context_and_constraints_of_files(tmp_path, small):
     path = tmp_path / "s.jsonl"
     path.write_text('{"items": [[1, 0, 0], [2, 0, 0], [3, 0, 0]], "last": 0}\n')
     assert small.predict(Sets.read(path))[0][-1] == 0
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """Sets in which item 1 is context: its first feature says whether the others rise or fall. Orders, and flags."""
+    rng = np.random.default_rng(4)
+    sets = [rng.normal(size=(n, 2)).astype(np.float32) for n in rng.integers(4, 7, 400)]
+    flags = [np.arange(len(one)) == 1 for one in sets]
+    orders = [[i for i in np.argsort(one[:, 1] * np.sign(one[1, 0])) if i != 1] for one in sets]
+    return sets, orders, flags
+
+
+@pytest.fixture(scope="module")
+def by_context(seen):
+    sets, orders, flags = seen
+    return ordernet.OrderNet(**{**SMALL, "epochs": 12}).fit(Sets(sets, orders, ["x", "y"], context=flags))
+
+
+def test_context_items_of_arrays(seen, by_context, tmp_path):
+    """They are seen, and take no place: answers and orders leave them out, whatever the sets were made of."""
+    sets, orders, flags = seen
+    both = Sets(sets, orders, ["x", "y"], context=flags)
+    assert by_context.score(both) > 0.6  # the order cannot be known without them
+    for name in ("s.npz", "s.safetensors", "s.jsonl", "s.csv"):
+        both.write(tmp_path / name)
+    flat = Sets.flat(np.concatenate(sets), both.sizes, orders, ["x", "y"], context=np.concatenate(flags))
+    whole = Sets.flat(np.concatenate(sets), both.sizes, both._order, ["x", "y"], context=np.concatenate(flags).astype(int))
+    held, left, _ = both._hold_out("50%", None, 1)
+    read = [Sets.read(tmp_path / name) for name in ("s.npz", "s.safetensors", "s.jsonl", "s.csv")]
+    expected = by_context.predict(both)
+    for given in (both, flat, whole, pickle.loads(pickle.dumps(both)), both.with_orders(orders), *read):
+        assert all(np.array_equal(a, b) for a, b in zip(given.orders, orders))
+        assert all(np.array_equal(a, b) for a, b in zip(given.context, flags))
+        assert all(np.array_equal(a, b) for a, b in zip(by_context.predict(given), expected))
+    assert len(held) + len(left) == 400 and all(1 not in order for order in (*held.orders, *left.orders))
+    assert all(sorted(a) == [i for i in range(len(s)) if i != 1] for a, s in zip(expected, sets))
+    assert [a.shape for a in by_context.predict(both, top=3)] == [(3, len(s) - 1) for s in sets]
+    assert by_context.score(Sets(sets, expected, ["x", "y"], context=flags)) == 1
+    own = by_context.predict_log_proba(Sets(sets, context=flags))
+    assert np.allclose(own, by_context.predict_log_proba(both, expected))
+    assert Sets(sets, context=[None] * 400).context is None and Sets(sets, context=[0 * f for f in flags]).context is None
+    assert [f.tolist() for f in Sets(sets[:2], context=[None, flags[1]]).context] == [[False] * len(sets[0]), flags[1].tolist()]
+    hole = [one.copy() for one in sets]
+    hole[0][0, 1] = np.nan
+    assert Sets(hole, orders, missing="mean", context=flags).orders[0].tolist() == orders[0]
+    for context, sentence in (
+        (flags[:3], "there is context of 3 sets, but 400 sets"),
+        ([[1]] * 400, "the context of set 1 has shape"),
+        ([np.full(len(s), 2) for s in sets], "the context of set 1 has values that are neither 0 nor 1"),
+        ([np.ones(len(s)) for s in sets], "set 1: all . items are context"),
+        (1, "context is of type int"),
+    ):
+        with pytest.raises(DataError, match=sentence):
+            Sets(sets, context=context)
+    with pytest.raises(DataError, match="set 1: order.* is 1, a context item, which is never placed"):
+        Sets(sets, [list(range(len(s))) for s in sets], context=flags)
+    with pytest.raises(DataError, match=r"the order of set 1 has shape \(2,\) where .* for those that are placed"):
+        Sets(sets, [[0, 2]] + orders[1:], context=flags)
+
+
+@pytest.mark.parametrize("kind", ["int", "bool", "float", "text", "Int64", "truth"])
+def test_context_items_of_frames(seen, by_context, tmp_path, program, kind):
+    """A column `context` marks them, and `logprob` is no feature, as in CSV."""
+    pandas = pytest.importorskip("pandas")
+    sets, orders, flags = seen
+    sets, orders, flags = sets[:50], orders[:50], flags[:50]
+    items, marked = np.concatenate(sets), np.concatenate(flags)
+    frame = pandas.DataFrame({"set": np.repeat(np.arange(50), [len(s) for s in sets]), "x": items[:, 0], "y": items[:, 1]})
+    frame["context"] = {
+        "int": marked.astype(int),
+        "bool": marked,
+        "float": np.where(marked, 1, np.nan),
+        "text": np.where(marked, "1", ""),
+        "Int64": pandas.array(np.where(marked, 1, None), dtype="Int64"),
+        "truth": np.where(marked, "True", "False"),
+    }[kind]
+    frame["logprob"] = -1.5
+    given = Sets.from_frame(frame, "set")
+    assert given.features == ["x", "y"] and np.concatenate(given.context).tolist() == marked.tolist()
+    expected = by_context.predict(Sets(sets, context=flags))
+    answer = by_context.predict_frame(frame, set="set")
+    assert answer["rank"].isna().to_numpy().tolist() == answer["probability"].isna().to_numpy().tolist() == marked.tolist()
+    for (_, part), order in zip(answer.groupby("set"), expected):
+        assert part["rank"].to_numpy(dtype=float, na_value=np.nan)[order].tolist() == list(range(len(order)))
+    assert by_context.predict_frame(frame.drop(columns="context"), set="set")["rank"].dtype == np.int64
+    again = Sets.from_frame(answer, "set", "rank", features=["x", "y"])  # the answers as the right order
+    assert by_context.score(again) == 1 and np.array_equal(again.orders[3], expected[3])
+    parts = [part.drop(columns="set") for _, part in frame.groupby("set")]
+    assert all(np.array_equal(a, b) for a, b in zip(by_context.predict(parts), expected))
+    assert Sets(parts, orders).features == ["x", "y"] and by_context.score(Sets(parts, orders)) > 0.5
+    with pytest.raises(UsageError, match="a column 'context' already"):
+        Sets(parts, context=flags)
+    if kind in ("int", "Int64"):
+        by_context.save(tmp_path / "m.safetensors")
+        frame.to_csv(tmp_path / "s.csv", index=False, float_format="%.9g")
+        ran = [program, "order", "--model", tmp_path / "m.safetensors", "--kernels", "auto", tmp_path / "s.csv"]
+        ranked = pandas.read_csv(io.StringIO(subprocess.run(ran, capture_output=True, text=True, check=True).stdout))
+        assert ranked["rank"].fillna(-1).tolist() == answer["rank"].fillna(-1).tolist()
+    named = Sets.from_frame(frame, "set", features=["x", "logprob"])
+    assert named.features == ["x", "logprob"] and named.context is not None
+    if kind in ("int", "bool"):
+        named = Sets.from_frame(frame, "set", features=["x", "context"])
+        assert named.features == ["x", "context"] and named.context is None and named[0][1, 1] == 1
+
+
+def test_wrong_context_of_frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"set": [1, 1, 1], "x": [3.0, 1.0, 2.0], "context": [0, 1, 0], "place": [1, np.nan, 0]})
+    assert Sets.from_frame(frame, "set", "place").orders[0].tolist() == [2, 0]
+    for changed, sentence in (
+        (frame.assign(context=[0, 2, 0]), "column 'context': 2 in row 1 .* is neither 0 nor 1"),
+        (frame.assign(place=[1, 2, 0]), "row 1 of the frame .* has a rank, but its 'context' is 1"),
+        (frame.assign(context=0), "no number as its rank; a row that takes no place has 1 in a column 'context'"),
+        (frame.assign(context=1, place=np.nan), "all 3 items are context"),
+        (pandas.concat([frame, frame[["context"]]], axis=1), "more than one column 'context'"),
+    ):
+        with pytest.raises(DataError, match=sentence):
+            Sets.from_frame(changed, "set", "place")
+    with pytest.raises(DataError, match="set 1 has a column 'rank', which is the right order as a rule"):
+        Sets([pandas.DataFrame({"x": [1, 2], "rank": [1, 0]})])
+    assert Sets([pandas.DataFrame({"x": [1, 2], "rank": [1, 0]})], features=["x", "rank"]).width == 2
+
+
+def test_padding_of_arrays(tmp_path):
+    """Rows of NaN at the end of a set of a 3-D array are no items, as in .npz."""
+    sets, orders = make_sets(200, 5)
+    padded, order = np.full((200, 6, 3), np.nan, np.float32), np.full((200, 6), -1)
+    for s, (one, right) in enumerate(zip(sets, orders)):
+        padded[s, : len(one)], order[s, : len(one)] = one, right
+    same = Sets(padded, order)
+    assert same.sizes.tolist() == [len(one) for one in sets] and all(np.array_equal(a, b) for a, b in zip(same, sets))
+    assert all(np.array_equal(a, b) for a, b in zip(same.orders, orders))
+    assert Sets(padded, orders).orders[0].tolist() == orders[0].tolist()
+    np.savez(tmp_path / "s.npz", items=padded)
+    for missing in ("error", "mean"):
+        model = ordernet.OrderNet(**SMALL, missing=missing).fit(padded, order)
+        plain = ordernet.OrderNet(**SMALL, missing=missing).fit(sets, orders)
+        assert np.array_equal(model.state_dict()["head.weight"], plain.state_dict()["head.weight"])
+        expected = model.predict(sets)
+        for given in (padded, padded.astype(np.float64), np.ma.masked_invalid(padded), Sets.read(tmp_path / "s.npz", model=model)):
+            assert all(np.array_equal(a, b) for a, b in zip(model.predict(given), expected))
+        assert model.score(padded, order) == model.score(sets, orders)
+    model = ordernet.OrderNet(**SMALL, missing="mean").fit(padded, order)
+    assert len(model.predict([padded[0]])[0]) == 6  # in a list, every row is an item
+    hole = np.array([[[1, 2], [np.nan, np.nan], [3, 4]], [[1, np.nan], [2, 1], [np.nan, np.nan]]])
+    assert Sets(hole, missing="mean").sizes.tolist() == [3, 2]
+    pairs = np.arange(18.0).reshape(2, 3, 3)
+    assert Sets(hole, missing="mean", pairs=pairs).pairs[1][:, :, 0].tolist() == [[0, 10], [12, 0]]
+    assert Sets(hole, missing="mean", context=np.array([[0, 1, 0], [1, 0, 1]])).context[1].tolist() == [True, False]
+    with pytest.raises(DataError, match="the order of set 2 names item 2, a row that is all NaN, which means padding"):
+        Sets(hole, [[0, 1, 2], [1, 0, 2]], missing="mean")
+    with pytest.raises(DataError, match="set 1 has no items: all of its rows are NaN"):
+        Sets(np.full((1, 2, 2), np.nan), missing="mean")
 
 
 def test_names_with_commas(tmp_path):
