@@ -85,6 +85,32 @@ def _scale_text(feature: _library.Feature) -> str:
     return name + (", centred in double" if feature.centred else "") + (", rank within the set" if feature.within else "")
 
 
+class _Start:
+    """The weights of a fitted model as a parameter: scikit-learn's clone keeps it, as it does a path, where it would clone
+    the model without its fit."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def __deepcopy__(self, _: Any) -> "_Start":
+        return self  # an Engine never changes
+
+    def __reduce__(self) -> Any:
+        return _start_of, (self.engine.to_bytes(),)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, _Start) and other.engine.checksum() == self.engine.checksum()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<the weights of a fitted model, {self.engine.checksum()[:8]}>"
+
+
+def _start_of(data: bytes) -> _Start:
+    return _Start(Engine.from_bytes(data))
+
+
 class OrderNet:
     """A neural network that learns an order from examples, and puts new sets in order.
 
@@ -134,8 +160,8 @@ class OrderNet:
         number of trials (40), which gives the same model wherever the same kernels run. Parameters that differ from their
         defaults stay as they are. ``tuned_`` has what came out.
     pretrained
-        fine-tuning (``--from``): a path, or a fitted OrderNet, whose weights the training starts with. Give a path where
-        scikit-learn clones the model: it clones a model inside without what that was fitted to.
+        fine-tuning (``--from``): a path, or a fitted OrderNet, whose weights the training starts with. In the grid of a
+        search give paths: scikit-learn clones models there without what they were fitted to.
     checkpoint_seconds
         time between two checkpoints, where ``fit`` is given a path.
     beam
@@ -278,8 +304,13 @@ class OrderNet:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
-        """The parameters by name."""
-        return {name: getattr(self, name) for name in self._names()}
+        """The parameters by name. deep=False, which scikit-learn's clone asks for: with the weights of a fitted model in
+        ``pretrained`` in its place."""
+        params = {name: getattr(self, name) for name in self._names()}
+        model = params.get("pretrained")
+        if not deep and isinstance(model, OrderNet) and model.__sklearn_is_fitted__():
+            params["pretrained"] = _Start(model._fitted())
+        return params
 
     def set_params(self, **params: Any) -> "OrderNet":
         """Sets parameters by name; returns self."""
@@ -295,7 +326,7 @@ class OrderNet:
         own = [
             f"{n}={v!r}" for n, v in self.get_params().items() if v is not plain[n].default and v != plain[n].default
         ]
-        return f"OrderNet({', '.join(own)})"
+        return f"{type(self).__name__}({', '.join(own)})"
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_engine" in self.__dict__
@@ -391,7 +422,14 @@ class OrderNet:
         if self.keep not in ("last", "best"):
             raise UsageError(f"keep is {self.keep!r}: it must be 'last' or 'best'")
         start = None
-        if isinstance(self.pretrained, OrderNet):
+        if isinstance(self.pretrained, _Start):
+            start = self.pretrained.engine
+        elif isinstance(self.pretrained, OrderNet):
+            if not self.pretrained.__sklearn_is_fitted__():
+                raise NotFittedError(
+                    "pretrained is a model that is not fitted: fit it first, or give the path of its file, which a grid of "
+                    "scikit-learn's needs: it clones models without what they were fitted to"
+                )
             start = self.pretrained._fitted()
         elif self.pretrained is not None:
             start = Engine.load(self.pretrained)

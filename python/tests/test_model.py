@@ -166,6 +166,7 @@ def test_parameters_by_name():
     assert list(model.get_params()) == list(inspect.signature(ordernet.OrderNet).parameters)
     assert model.set_params(epochs=4, seed=9) is model and model.epochs == 4 and model.seed == 9
     assert repr(model) == "OrderNet(epochs=4, seed=9)"
+    assert repr(ordernet.Ranker()) == "Ranker()" and repr(ordernet.Ranker(seed=2)) == "Ranker(seed=2)"
     with pytest.raises(ordernet.UsageError, match="there is no parameter 'epoch'"):
         model.set_params(epoch=1)
 

@@ -1,6 +1,7 @@
 """Tests that scikit-learn's tools and joblib work on lists of sets."""
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -25,6 +26,24 @@ def test_clone(small):
         twin.predict(make_sets(3, 1)[0])
     tuned = base.clone(ordernet.OrderNet(pretrained="some.safetensors"))
     assert tuned.pretrained == "some.safetensors"
+
+
+def test_clone_keeps_what_a_training_starts_with(small, data):
+    """scikit-learn clones a fitted model that is a parameter without its fit."""
+    base, selection = sklearn("base"), sklearn("model_selection")
+    tuned = ordernet.OrderNet(**{**SMALL, "epochs": 1}, pretrained=small)
+    assert tuned.get_params()["pretrained"] is small
+    twin = base.clone(base.clone(tuned))
+    assert twin.get_params(deep=False) == base.clone(tuned).get_params(deep=False)
+    expected = tuned.fit(*data)
+    assert expected.record_["from.sha256"] == small.checksum_
+    assert twin.fit(*data).to_bytes() == pickle.loads(pickle.dumps(base.clone(tuned))).fit(*data).to_bytes() == expected.to_bytes()
+    assert "pretrained=<the weights of a fitted model, " in repr(twin)
+    scores = selection.cross_val_score(tuned, *data, cv=3, error_score="raise")
+    assert scores.shape == (3,) and (scores > 0.5).all()
+    grid = selection.GridSearchCV(ordernet.OrderNet(**SMALL), {"pretrained": [small]}, cv=2, error_score="raise")
+    with pytest.raises(ordernet.NotFittedError, match="give the path of its file"):
+        grid.fit(*data)
 
 
 def test_cross_validation(data):
