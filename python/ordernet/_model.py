@@ -480,6 +480,7 @@ class OrderNet:
         by = start.columns if start is not None and start.fills else None
         train = as_sets(sets, orders, words, by, self.missing, start and start.names)
         _check_orders(train)
+        self.__dict__.pop("tuned_", None)
         valid_sets, searched = None, self.tune is not None and self.tune is not False
         if self.holdout is not None:
             if valid is not None:

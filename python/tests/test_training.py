@@ -383,6 +383,8 @@ def test_tune(tmp_path):
     assert not found["ranker"]
     again = ordernet.OrderNet(**{**small, **found["params"]}).fit(sets, orders)
     assert again.to_bytes() == model.to_bytes() == (tmp_path / "m.safetensors").read_bytes()
+    last = pickle.loads(pickle.dumps(model)).set_params(tune=None, epochs=1).fit(sets, orders)
+    assert not hasattr(last, "tuned_")  # it tells of the last fit
     assert model.fit(sets, orders, path=tmp_path / "m.safetensors", resume=True).to_bytes() == again.to_bytes()
     with pytest.raises(ordernet.UsageError, match="is there already"):
         model.fit(sets, orders, path=tmp_path / "m.safetensors")
