@@ -749,7 +749,8 @@ class OrderNet:
             engine.give(orderer)
 
     def positions(self, items: Any, samples: int = 2000, seed: int = 1) -> np.ndarray:
-        """How probable each item of one set is at each place: an array (n, n), ``[item, place]``.
+        """How probable each item of one set is at each place: an array (n, n), ``[item, place]``. The column ``context`` of
+        a data frame marks items that are seen but not placed: their rows are 0, and there are fewer places.
 
         Where the set has no more than `samples` orders, the probabilities of all are added up, and the matrix
         is exact. Else that many orders are drawn at random from the model: an entry p is within
@@ -757,9 +758,10 @@ class OrderNet:
         """
         engine = self._fitted()
         one = self._given([items])
-        n, samples = int(one.sizes[0]), _whole(samples, "samples", 1, 10**7)
-        exact = n <= 10 and math.factorial(n) <= samples
-        top = math.factorial(n) if exact else samples
+        n, placed = int(one.sizes[0]), int(one._placed()[0])
+        samples = _whole(samples, "samples", 1, 10**7)
+        exact = placed <= 10 and math.factorial(placed) <= samples
+        top = math.factorial(placed) if exact else samples
         key = order_key(
             BEAM if exact else SAMPLE, top, top, _whole(seed, "seed", 0, 2**64 - 1), 1, str(self.kernels), "cpu"
         )
@@ -770,8 +772,8 @@ class OrderNet:
             orderer.free()
         orders = answers.all()[0]
         weight = np.exp(answers.logprob[0][: len(orders)]) if exact else np.full(len(orders), 1 / len(orders))
-        matrix = np.zeros((n, n))
-        for place in range(n):
+        matrix = np.zeros((n, orders.shape[1]))
+        for place in range(orders.shape[1]):
             matrix[:, place] = np.bincount(orders[:, place], weight, n)
         return matrix
 

@@ -181,6 +181,9 @@ def test_context_items_of_frames(seen, by_context, tmp_path, program, kind):
     parts = [part.drop(columns="set") for _, part in frame.groupby("set")]
     assert all(np.array_equal(a, b) for a, b in zip(by_context.predict(parts), expected))
     assert Sets(parts, orders).features == ["x", "y"] and by_context.score(Sets(parts, orders)) > 0.5
+    matrix = by_context.positions(parts[0])
+    assert matrix.shape == (len(sets[0]), len(sets[0]) - 1) and not matrix[1].any() and np.allclose(matrix.sum(axis=0), 1)
+    assert np.array_equal(by_context.order(parts[0]), expected[0])
     with pytest.raises(UsageError, match="a column 'context' already"):
         Sets(parts, context=flags)
     if kind in ("int", "Int64"):
