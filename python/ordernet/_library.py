@@ -333,6 +333,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_sets_read": (c_int, [POINTER(POINTER(SetsStruct)), c_char_p, POINTER(ReadOptions), _ERR]),
     "onet_sets_write": (c_int, [POINTER(SetsStruct), c_char_p, c_int, _ERR]),
     "onet_sets_pick": (c_int, [POINTER(POINTER(SetsStruct)), POINTER(SetsStruct), c_void_p, _ERR]),
+    "onet_sets_join": (c_int, [POINTER(POINTER(SetsStruct)), c_void_p, c_size_t, _ERR]),
     "onet_sets_hold_out": (c_int, [c_void_p, POINTER(SetsStruct), POINTER(c_char_p), c_size_t, c_uint64, _ERR]),
     "onet_sets_look_like_ranks": (c_int, [POINTER(SetsStruct)]),
     "onet_sets_check": (c_int, [POINTER(SetsStruct), _ERR]),

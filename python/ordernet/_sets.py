@@ -86,7 +86,8 @@ class Sets:
         frames the column ``context`` says it.
 
     ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features): float64 where that is kept,
-    else float32.
+    else float32. ``sets[2:5]``, ``sets[[4, 1]]`` and ``sets[mask]`` are Sets again, with all that belongs to these sets, so
+    that scikit-learn can divide them.
     """
 
     def __init__(
@@ -442,8 +443,16 @@ class Sets:
     def __len__(self) -> int:
         return len(self._start) - 1
 
-    def __getitem__(self, s: int) -> np.ndarray:
+    @property
+    def shape(self) -> tuple:
+        """(sets,). Of what has a shape, scikit-learn takes parts by index arrays; of others it would make lists of arrays,
+        without names, context items and relations."""
+        return (len(self),)
+
+    def __getitem__(self, s: Any) -> Any:
         count = len(self)
+        if isinstance(s, (slice, list, np.ndarray)):
+            return self._take(s)
         if isinstance(s, bool) or not isinstance(s, (int, np.integer)):
             raise WrongTypeError(f"sets[{s!r}]: expected the number of a set")
         if not -count <= s < count:
@@ -572,6 +581,45 @@ class Sets:
         call("onet_sets_pick", byref(picked), byref(self._struct), _address(which))
         new = Sets.__new__(Sets)
         new._own(picked)
+        return new
+
+    def _take(self, which: Any) -> "Sets":
+        """The sets of a slice, of a list or array of indices, in its order, or of a mask."""
+        array = np.arange(len(self))[which] if isinstance(which, slice) else np.asarray(which)
+        if array.ndim != 1 or array.dtype.kind not in "iub":
+            raise WrongTypeError(f"sets[{which!r}]: expected numbers of sets, or a truth value for each")
+        if array.dtype.kind == "b":
+            if len(array) != len(self):
+                raise UnknownSetError(f"a mask of {len(array)} truth values for {len(self)} sets")
+            array = np.flatnonzero(array)
+        wrong = (array < -len(self)) | (array >= len(self))
+        if wrong.any():
+            raise UnknownSetError(f"there is no set {array[wrong][0]}: there are {len(self)}")
+        array = np.where(array < 0, array + len(self), array).astype(np.intp)
+        if not len(array):
+            raise DataError("there are no sets: none is taken")
+        if (np.diff(array) > 0).all():
+            take = np.zeros(len(self), bool)
+            take[array] = True
+            return self._pick(take)
+        if self._struct.constraint_count:
+            raise UsageError("sets with constraints can be taken in their own order alone, each once")
+        views = (SetsStruct * len(array))()
+        for view, s in zip(views, array.tolist()):
+            ctypes.memmove(byref(view), byref(self._struct), ctypes.sizeof(SetsStruct))
+            view.count, view.start = 1, self._struct.start + s * SIZE.itemsize
+        parts, joined = (ctypes.c_void_p * len(array))(*map(ctypes.addressof, views)), POINTER(SetsStruct)()
+        call("onet_sets_join", byref(joined), parts, len(array))
+        new = Sets.__new__(Sets)
+        new._own(joined)
+        new._held._lent = self._held  # the vocabulary, and what follows
+        pairs = self._pairs_struct()
+        if pairs is not None:  # joined sets have relations without names
+            own, struct = _library.PairsStruct(), SetsStruct()
+            ctypes.memmove(byref(own), new._struct.pairs, ctypes.sizeof(own))
+            ctypes.memmove(byref(struct), byref(new._struct), ctypes.sizeof(struct))
+            own.names, own.fill, struct.pairs = pairs.names, pairs.fill, ctypes.addressof(own)
+            new._struct, new._held._pairs = struct, own
         return new
 
     def write(self, path: Any) -> None:

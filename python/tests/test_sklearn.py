@@ -52,6 +52,44 @@ def test_cross_validation(data):
     assert scores.shape == (3,) and (scores > 0.5).all()
 
 
+def test_parts_of_sets_keep_all_that_belongs_to_them(tmp_path, data):
+    """scikit-learn takes sets by index arrays: names, relations and context items must not be lost on the way."""
+    selection = sklearn("model_selection")
+    rng = np.random.default_rng(2)
+    sets = [rng.normal(size=(n, 1)) + 1e9 for n in rng.integers(3, 6, 90)]
+    pairs = [rng.normal(size=(len(s), len(s))) for s in sets]
+    flags = [np.arange(len(s)) == 0 for s in sets]
+    orders = [1 + np.argsort(p[0, 1:]) for p in pairs]  # the relation from the context item says it
+    given = ordernet.Sets(sets, orders, ["x"], "mean", pairs, ["far"], context=flags)
+    for key in ([4, 1, 1, 89], slice(3, 60, 2), np.array([5, 9]), np.arange(90) % 7 == 0, [-1, 0]):
+        part, which = given[key], np.arange(90)[key]
+        assert len(part) == len(which) and part.features == ["x"] and part.relations == ["far"]
+        for s, of in enumerate(which):
+            assert np.array_equal(part[s], sets[of]) and np.array_equal(part.orders[s], orders[of])
+            assert np.array_equal(part.pairs[s], given.pairs[of]) and np.array_equal(part.context[s], flags[of])
+    assert np.array_equal(given[[3, 2]][[1, 0]][1], sets[3])
+    for y in (orders, None):
+        for cv in (3, selection.ShuffleSplit(2, random_state=1)):
+            net = ordernet.OrderNet(**{**SMALL, "epochs": 1})
+            found = selection.cross_validate(net, given, y, cv=cv, return_estimator=True, error_score="raise")
+            for one in found["estimator"]:
+                assert [row["feature"] for row in one.importance(given, repeats=1)] == ["x", "far"]
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"items": [[1], [2]], "first": 0}\n{"items": [[1], [2]]}\n')
+    assert len(ordernet.Sets.read(path)[[0]]) == 1
+    for key, error, sentence in (
+        ([90], ordernet.UnknownSetError, "there is no set 90: there are 90"),
+        ([True], ordernet.UnknownSetError, "a mask of 1 truth values for 90 sets"),
+        ([], ordernet.WrongTypeError, "expected numbers of sets"),
+        ([0.5], ordernet.WrongTypeError, "expected numbers of sets"),
+        (slice(5, 5), ordernet.DataError, "none is taken"),
+    ):
+        with pytest.raises(error, match=sentence):
+            given[key]
+    with pytest.raises(ordernet.UsageError, match="sets with constraints"):
+        ordernet.Sets.read(path)[[1, 0]]
+
+
 def test_learning_curve():
     """More sets of one easy order help."""
     selection = sklearn("model_selection")
