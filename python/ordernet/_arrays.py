@@ -183,6 +183,7 @@ def _flat_order(orders: Any, sizes: np.ndarray, rows: int = 0, context: Optional
     library wants the others behind them."""
     if isinstance(orders, np.ma.MaskedArray):
         orders = _unmasked(orders, "the array of orders")
+    _refuse_unordered(orders, "orders")
     each = orders if isinstance(orders, np.ndarray) and orders.dtype != object else None
     if each is not None and each.ndim == 2:
         if each.shape[0] == len(sizes) and (sizes == each.shape[1]).all():
@@ -253,10 +254,17 @@ def _indices(values: Any, what: str) -> np.ndarray:
     return np.where(far, -1, array).astype(np.int32)
 
 
+def _refuse_unordered(values: Any, what: str, error: Any = DataError) -> None:
+    """A dict would be taken for its keys, and a set has no order."""
+    if isinstance(values, (dict, set, frozenset)):
+        raise error(f"{what} is a {type(values).__name__}, where a list is expected; list(d.values()) makes one of a dict d")
+
+
 def _listed(values: Any, what: str, error: Any = DataError) -> list:
     """values as a list."""
     if isinstance(values, (str, bytes)):
         raise error(f"{what} is a text, where a list is expected")
+    _refuse_unordered(values, what, error)
     try:
         return list(values)
     except TypeError:

@@ -100,12 +100,12 @@ class Ranker(OrderNet):
         options = RankerOptions(
             size=ctypes.sizeof(RankerOptions),
             penalty=float(self.penalty),
-            relative=int(bool(self.relative)),
-            standardise=int(bool(self.standardise)),
+            relative=_library.flag(self.relative, "relative"),
+            standardise=_library.flag(self.standardise, "standardise"),
             seed=_whole(self.seed, "seed", 0, 2**64 - 1),
             threads=_whole(self.threads, "threads", 0, 4096),
             scale=_library.text_bytes(self.scale, "scale"),
-            within=int(bool(self.within)),
+            within=_library.flag(self.within, "within"),
         )
         model = c_void_p()
         call("onet_ranker_train", byref(model), byref(train._struct), byref(options))

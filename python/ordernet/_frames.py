@@ -15,7 +15,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ._arrays import _double, _is_frame, _listed, _numbers
+from ._arrays import _double, _is_frame, _listed, _numbers, _refuse_unordered
 from ._library import DataError, UsageError, WrongTypeError, lib
 
 
@@ -392,6 +392,7 @@ def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> _Flat:
         if not count or not n or not width:
             raise DataError(f"the sets have shape {array.shape}: there must be a set, an item and a feature")
         return _unpadded(array)
+    _refuse_unordered(sets, "sets")
     try:
         each = list(sets)
     except TypeError:

@@ -547,6 +547,14 @@ def whole(value: Any, name: str, low: int, high: int) -> int:
     return int(value)
 
 
+def flag(value: Any, name: str) -> int:
+    """A truth value, or UsageError: a text such as "false" would be true."""
+    whole_number = isinstance(value, numbers.Integral) or type(value).__name__ in ("bool", "bool_")  # NumPy's
+    if not whole_number or value not in (0, 1):
+        raise UsageError(f"{name} is {value!r}: it must be True or False")
+    return int(value)
+
+
 # Threads do not survive a fork: what holds some was made in the generation of its process alone.
 generation = 0
 

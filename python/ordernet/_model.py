@@ -408,14 +408,14 @@ class OrderNet:
                 _set(options.settings, name, getattr(self, name))
         if self.pool is not None:
             options.settings.pool = _library.choose("pools", self.pool, "pool")
-        options.settings.relative = int(bool(self.relative))
+        options.settings.relative = _library.flag(self.relative, "relative")
         for name in _PLAIN:
             value = getattr(self, name)
             _set(options, name, _DECAY_AUTO if name == "weight_decay" and value == "auto" else value)
         for name, names in _CHOSEN.items():
             setattr(options, name, _library.choose(names, getattr(self, name), name))
         options.scale = _library.text_bytes(self.scale, "scale")
-        options.within = int(bool(self.within))
+        options.within = _library.flag(self.within, "within")
         options.relate = None if self.relate is None else _library.text_bytes(self.relate, "relate")
         options.kernels = _library.text_bytes(self.kernels, "kernels")
         options.device = _library.text_bytes(self.device, "device")
@@ -473,7 +473,7 @@ class OrderNet:
         options, start = self._options()
         if path is not None:
             options.model_path = _library.path_bytes(path)
-            options.resume, options.keep = int(bool(resume)), int(not force)
+            options.resume, options.keep = _library.flag(resume, "resume"), int(not _library.flag(force, "force"))
         elif resume or force:
             raise UsageError("resume and force are about the files of a training: give path too")
         words = start if start is not None and start.words else None

@@ -100,6 +100,8 @@ class Sets:
         relations: Optional[Sequence[str]] = None,
         context: Any = None,
     ) -> None:
+        if isinstance(sets, Sets):
+            raise UsageError("the sets are a Sets already; with_orders gives them other orders")
         if sets is None and pairs is not None:
             value, sizes = _flat_pairs(pairs, None)
             given = _Flat(np.zeros((int(sizes.sum()), 0), np.float32), sizes)

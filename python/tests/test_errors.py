@@ -423,3 +423,25 @@ def test_errors_name_parameters(tmp_path, data):
     with pytest.raises(UsageError, match=r"\(clip=\)$") as raised:
         OrderNet(**{**SMALL, "clip": -1}).fit(*data)
     assert "onet_" not in str(raised.value) and "--" not in str(raised.value)
+
+
+def test_what_would_be_taken_for_something_else():
+    """A text is true, a dict gives its keys, a set has no order, and Sets(sets) would drop all but the items."""
+    sets, orders = make_sets(20, 1)
+    for name in ("relative", "within"):
+        for make in (ordernet.OrderNet, ordernet.Ranker):
+            with pytest.raises(UsageError, match=f"{name} is 'false': it must be True or False"):
+                make(**{name: "false"}).fit(sets, orders)
+    assert ordernet.Ranker(relative=np.True_, within=1, standardise=np.int8(0)).fit(sets, orders).kind_ == "ranker"
+    with pytest.raises(UsageError, match="force is 'no': it must be True or False"):
+        ordernet.OrderNet().fit(sets, orders, path="m.safetensors", force="no")
+    for arguments in ((dict(enumerate(sets)),), (sets, dict(enumerate(orders)))):
+        with pytest.raises(DataError, match=r"is a dict, where a list is expected; list\(d.values\(\)\)"):
+            Sets(*arguments)
+    assert len(Sets(dict(enumerate(sets)).values(), dict(enumerate(orders)).values())) == 20
+    with pytest.raises(UsageError, match="features is a set, where a list is expected"):
+        Sets.flat(np.zeros((2, 2)), [2], features={"x", "y"})
+    with pytest.raises(UsageError, match="groups is a dict, where a list is expected"):
+        ordernet.OrderNet(holdout=0.2).fit(sets, orders, groups={s: s // 4 for s in range(20)})
+    with pytest.raises(UsageError, match="the sets are a Sets already"):
+        Sets(Sets(sets, orders))
