@@ -234,7 +234,9 @@ def _flat_context(context: Any, sizes: np.ndarray, rows: int = 0) -> Optional[np
         raise DataError(f"there is context of {len(each)} sets, but {len(sizes)} sets; give flags for each, or None")
     flags = []
     for s, (one, n) in enumerate(zip(each, sizes)):
-        own = np.zeros(n, np.uint8) if one is None else _flags(one[:n] if rows and len(one) == rows else one, f"the context of set {s + 1}")
+        one = np.zeros(n, np.uint8) if one is None else one
+        padded = rows and hasattr(one, "__len__") and len(one) == rows
+        own = _flags(one[:n] if padded else one, f"the context of set {s + 1}")
         if own.shape != (n,):
             raise DataError(f"the context of set {s + 1} has shape {own.shape} where ({n},) is expected: one flag per item")
         flags.append(own)

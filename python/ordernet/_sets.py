@@ -532,7 +532,7 @@ class Sets:
     @property
     def context(self) -> Optional[List[np.ndarray]]:
         """Which items are context, seen but not placed: an array (items,) of truth values per set; None if there are none."""
-        return None if self._context is None else self._parts(self._context.astype(bool))
+        return None if self._context is None or not self._context.any() else self._parts(self._context.astype(bool))
 
     def _placed(self) -> np.ndarray:
         """Items of each set that are not context, (sets,)."""

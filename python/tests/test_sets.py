@@ -242,7 +242,7 @@ def test_padding_of_arrays(tmp_path):
     assert Sets(hole, missing="mean").sizes.tolist() == [3, 2]
     pairs = np.arange(18.0).reshape(2, 3, 3)
     assert Sets(hole, missing="mean", pairs=pairs).pairs[1][:, :, 0].tolist() == [[0, 10], [12, 0]]
-    assert Sets(hole, missing="mean", context=np.array([[0, 1, 0], [1, 0, 1]])).context[1].tolist() == [True, False]
+    assert Sets(hole, missing="mean", context=np.array([[0, 1, 0], [1, 0, -1]])).context[1].tolist() == [True, False]
     with pytest.raises(DataError, match="the order of set 2 names item 2, a row that is all NaN, which means padding"):
         Sets(hole, [[0, 1, 2], [1, 0, 2]], missing="mean")
     with pytest.raises(DataError, match="set 1 has no items: all of its rows are NaN"):

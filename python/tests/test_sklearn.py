@@ -68,6 +68,8 @@ def test_parts_of_sets_keep_all_that_belongs_to_them(tmp_path, data):
             assert np.array_equal(part[s], sets[of]) and np.array_equal(part.orders[s], orders[of])
             assert np.array_equal(part.pairs[s], given.pairs[of]) and np.array_equal(part.context[s], flags[of])
     assert np.array_equal(given[[3, 2]][[1, 0]][1], sets[3])
+    some = ordernet.Sets(sets[:3], context=[flags[0], None, None])
+    assert some[1:].context is None and pickle.loads(pickle.dumps(some[[2, 1]])).context is None
     for y in (orders, None):
         for cv in (3, selection.ShuffleSplit(2, random_state=1)):
             net = ordernet.OrderNet(**{**SMALL, "epochs": 1})
