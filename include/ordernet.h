@@ -127,6 +127,19 @@ typedef struct onet_pairs {
     void *reserved[3]; /* zero */
 } onet_pairs;
 
+/* Values of the data that the features do not tell apart: texts of a category that have no feature of their
+ * own (unseen in training, rare or missing), dates finer than a double, unknown words. Column k belongs to
+ * the features feature[k] .. feature[k] + span[k] - 1. hash[i * width + k], of item i counted over all sets,
+ * is 0 where the features tell the value, 1 where it is missing, else a hash of it. Items whose hashes differ
+ * are different in every measure, and in the relation `equal`; the net does not see them. */
+typedef struct onet_lost {
+    int width;         /* columns: 1 or more */
+    int *feature;      /* [width]: of words 0 */
+    int *span;         /* [width] */
+    uint64_t *hash;    /* [start[count], width] */
+    void *reserved[2]; /* zero */
+} onet_lost;
+
 /* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features (float32, row by row) or
  * words (indices into `words`, a vocabulary with one vector per word); one of items and word is NULL.
  * Context items are seen by the net and never placed; every set has a placed item. With m placed items in set
@@ -134,7 +147,7 @@ typedef struct onet_pairs {
  * context items, smallest index first; so each set's part of order is a permutation.
  * Constraints hold for ordering; training ignores them. They are sorted by set.
  * A view of some sets in a row is a copy of the struct with their count and constraints, whose start points
- * to that of the first one; items, word, order, context and pairs are unchanged. */
+ * to that of the first one; items, word, order, context, lost and pairs are unchanged. */
 typedef struct onet_sets {
     size_t count;
     int width;                    /* features per item, or numbers per word; 0: there are only relations */
@@ -148,7 +161,7 @@ typedef struct onet_sets {
     size_t constraint_count;
     char hash[65];         /* SHA-256 of their file in hex; "" when there was none */
     onet_columns *columns; /* the names of the features; NULL: not known. Owned by the sets */
-    size_t words_lent;     /* 1: `words` stays its owner's; 0: onet_sets_free frees it too */
+    onet_lost *lost;       /* what the features do not tell; NULL: nothing. Owned by the sets */
     double *exact; /* [start[count], width]: the features where float32 loses digits that matter; or NULL */
     onet_pairs *pairs; /* relations between the items of each set; NULL: none. Owned by the sets */
 } onet_sets;

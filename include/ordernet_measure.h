@@ -40,7 +40,7 @@ typedef struct onet_set_measure {
 } onet_set_measure;
 
 /* Compares answers (the first order of each) with the sets' own order: each[count]. Items with equal features
- * count as the same item. logprob: [count] from onet_orderer_score, or NULL. */
+ * of equal values (onet_lost) count as the same item. logprob: [count] from onet_orderer_score, or NULL. */
 ONET_API onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets,
                                        const onet_answer *answers, const double *logprob, onet_error *err);
 /* Their means, over each[which[k]] for k < count; which NULL: over each[0] .. each[count - 1]. */

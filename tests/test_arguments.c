@@ -92,7 +92,7 @@ static void with_broken_sets(sets_call *call, void *context, bool looks_at_order
     broken_by(ONET_BAD, broken.pairs = &(onet_pairs){.width = 17});
     broken_by(ONET_USAGE, broken.pairs = &(onet_pairs){.width = 1});
     broken_by(ONET_USAGE, broken.pairs = &(onet_pairs){.width = 1, .reserved = {sets}});
-    broken_by(ONET_USAGE, broken.words_lent = 2);
+    broken_by(ONET_USAGE, broken.lost = &(onet_lost){.width = 1});
     broken_by(ONET_USAGE, broken.constraint_count = 1);
     broken_by(ONET_BAD, broken.width = -1);
     broken_by(ONET_BAD, broken.width = 1 << 20);
@@ -168,6 +168,7 @@ static void sets_from_memory(void **state) {
     bad(onet_sets_append(made, N, WIDTH, items, out_of_range, &err));
     int32_t row[] = {0, 2, 3};
     usage(onet_sets_append_words(NULL, N, row, NULL, &err));
+    onet_sets_lend_words(NULL, NULL);
     usage(onet_sets_append_words(made, 2, row, NULL, &err)); /* there is no vocabulary */
     made->words = some_words();
     usage(onet_sets_append_words(made, 2, NULL, NULL, &err));

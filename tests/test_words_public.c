@@ -85,8 +85,7 @@ static void lent_words(void **state) {
     for (int i = 0; i < 2; i++) {
         onet_sets *sets;
         assert_int_equal(onet_sets_new(&sets, 0, &err), ONET_OK);
-        sets->words = shown;
-        sets->words_lent = 1;
+        onet_sets_lend_words(sets, shown);
         assert_int_equal(onet_sets_append_words(sets, 2, rows, NULL, &err), ONET_OK);
         assert_int_equal(onet_sets_check(sets, &err), ONET_OK);
         onet_sets_free(sets);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from decimal import Decimal
 from typing import Any, Optional, Sequence
 
@@ -142,6 +143,25 @@ def _relations(value: np.ndarray, counts: np.ndarray) -> np.ndarray:
             "kept with 7 digits: divide all of them by a common factor or subtract an offset"
         )
     return near
+
+
+def lost_hash(value: str) -> int:
+    """The hash of a value that the features do not tell; 0 and 1 stand for nothing and for a missing value."""
+    found = int.from_bytes(hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return found if found > 1 else found + 2
+
+
+class _Lost:
+    """onet_lost in memory of Python's: columns of (first feature, features, hash per item)."""
+
+    def __init__(self, columns: list) -> None:
+        self.columns = columns
+        self.feature = np.array([feature for feature, _, _ in columns], np.int32)
+        self.span = np.array([span for _, span, _ in columns], np.int32)
+        self.hash = np.ascontiguousarray(np.column_stack([found for _, _, found in columns]), np.uint64)
+        self.struct = _library.LostStruct(
+            width=len(columns), feature=_address(self.feature), span=_address(self.span), hash=_address(self.hash)
+        )
 
 
 class _Related:

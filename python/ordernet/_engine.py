@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _library
-from ._arrays import SIZE, _address, _listed
+from ._arrays import SIZE, _Lost, _address, _listed, lost_hash
 from ._library import Answer, DataError, Error, ModelError, OrderOptions, SetsStruct, UsageError, call, lib
 from ._sets import Sets, own_names_of
 
@@ -243,12 +243,12 @@ class Engine:
 
     # ---- Words ----
 
-    def rows(self, words: Sequence[str]) -> np.ndarray:
-        """The vocabulary row of each word."""
+    def rows(self, words: Sequence[str], lost: Optional[List[int]] = None) -> np.ndarray:
+        """The vocabulary row of each word. lost: gets what the row does not tell, the hash of a word without one, else 0."""
         if isinstance(words, str):
             raise DataError("a set of words is a list of str, not one text; text.split() makes a list")
         words = _listed(words, "a set of words")
-        found = np.empty(len(words), np.int32)
+        found, known = np.empty(len(words), np.int32), ctypes.c_int()
         for i, word in enumerate(words):
             if not isinstance(word, str):
                 raise DataError(f"word {i + 1} of a set is of type {type(word).__name__}, where text is expected")
@@ -257,11 +257,14 @@ class Engine:
                 text.decode("utf-8")
             except UnicodeDecodeError:
                 raise DataError(f"word {i + 1} of a set, {word!r}, is not valid Unicode text") from None
-            found[i] = lib.onet_words_find(self.words, text, len(text), None)
+            found[i] = lib.onet_words_find(self.words, text, len(text), byref(known))
+            if lost is not None:
+                lost.append(0 if known.value else lost_hash(word))
         return found
 
     def word_sets(self, sets: Any) -> Sets:
-        each = [self.rows(words) for words in _listed(sets, "sets of words")]
+        hashes: List[int] = []
+        each = [self.rows(words, hashes) for words in _listed(sets, "sets of words")]
         if not each:
             raise DataError("there are no sets: the list is empty")
         sizes = np.array([len(rows) for rows in each])
@@ -273,6 +276,10 @@ class Engine:
         new._struct = SetsStruct(
             count=len(each), width=self.width, start=_address(new._start), word=_address(rows), words=self.words
         )
+        if any(hashes):
+            lost = _Lost([(0, 0, np.array(hashes, np.uint64))])
+            new._held = (self, rows, lost)
+            new._struct.lost = ctypes.addressof(lost.struct)
         call("onet_sets_check", byref(new._struct))
         return new
 

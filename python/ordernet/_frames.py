@@ -15,7 +15,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ._arrays import _double, _is_frame, _listed, _numbers, _refuse_unordered
+from ._arrays import _double, _is_frame, _listed, _numbers, _refuse_unordered, lost_hash
 from ._library import DataError, UsageError, WrongTypeError, lib
 
 
@@ -151,12 +151,56 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]
     return [(f"{column}={value}", (texts == value).astype(np.float64)) for value in most]
 
 
-def _all_features(frame: Any, chosen: List[Any], classes: dict) -> List[tuple]:
-    """The features of all columns, those of categories last, as in CSV; names of a model stay in their order."""
+#: The fraction of a second of an ISO date, without zeros at its end; a double tells six digits of it.
+_FRACTION = re.compile(r"\.(\d*[1-9])")
+_TOLD = 6
+
+
+def _lost_of(values: Any, told: List[str]) -> np.ndarray:
+    """What the features do not tell of each value of a column, as onet_lost has it. told: the texts of a category that have
+    a feature; none where the column is one of times."""
+    found = np.zeros(len(values), np.uint64)
+    if getattr(values.dtype, "kind", "O") == "M":
+        plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(values.dt, "tz", None) is not None else values
+        times = plain.to_numpy(dtype="datetime64[ns]")
+        for i in np.flatnonzero(~np.isnat(times) & (times.astype(np.int64) % 1000 != 0)).tolist():
+            found[i] = lost_hash(f"{int(times[i].astype(np.int64)) % 10**9:09}".rstrip("0"))
+        return found
+    for i, text in enumerate(_texts(values)):
+        if told:
+            found[i] = 1 if text is None else 0 if text in told else lost_hash(text)
+        else:
+            fraction = None if text is None else _FRACTION.search(text)
+            if fraction is not None and len(fraction[1]) > _TOLD:
+                found[i] = lost_hash(fraction[1])
+    return found
+
+
+def _lost_columns(frame: Any, made: List[tuple], classes: dict) -> List[tuple]:
+    """Columns of _Lost: first feature, number of features and hashes. made: columns and their features, in order."""
+    lost, first = [], 0
+    for c, features in made:
+        column, span = c if classes[c] is None else classes[c][0], len(features)
+        values = frame[column]
+        kind = getattr(values.dtype, "kind", "O")
+        if classes[c] is not None:
+            same = [k for k in classes if classes[k] is not None and classes[k][0] == column]
+            if c == same[0]:
+                lost.append((first, len(same), _lost_of(values, [classes[k][1] for k in same])))
+        elif kind == "M" or (kind in "OUS" and _numbers_of(values, column) is None):
+            told = [name[len(str(column)) + 1 :] for name, _ in features if name != str(column)]
+            lost.append((first, span, _lost_of(values, told)))
+        first += span
+    return [one for one in lost if one[2].any()]
+
+
+def _all_features(frame: Any, chosen: List[Any], classes: dict) -> tuple:
+    """The features of all columns, those of categories last, as in CSV; names of a model stay in their order. And what they
+    do not tell: columns of _Lost."""
     made = [(c, _features_of(frame, c, classes[c])) for c in chosen]
     if all(classes[c] is None for c in chosen):
         made.sort(key=lambda one: one[1][0][0] != str(one[0]))
-    return [one for _, found in made for one in found]
+    return [one for _, found in made for one in found], _lost_columns(frame, made, classes)
 
 
 def _used(frame: Any, columns: List[Any], of: np.ndarray, missing: str, none: bool = False) -> List[Any]:
@@ -310,13 +354,14 @@ class _Frame:
 
 class _Flat(NamedTuple):
     """Sets one behind the other: items [total, width], sizes [count], names of the features or None; rows of each set in
-    an array with padding, else 0; flags of context items [total] or None."""
+    an array with padding, else 0; flags of context items [total] or None; columns of _Lost."""
 
     items: np.ndarray
     sizes: np.ndarray
     names: Optional[List[str]] = None
     rows: int = 0
     context: Optional[np.ndarray] = None
+    lost: Sequence[tuple] = ()
 
 
 def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> _Flat:
@@ -357,10 +402,10 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> _Flat:
                 _double(part[column].to_numpy(), f"column {column!r}")
     sizes = np.fromiter((len(one) for one in each), np.intp, len(each))
     known = {c if one else column: one for c, column, one in zip(chosen, columns, classes)}
-    made = _all_features(whole, _used(whole, list(known), np.repeat(np.arange(len(each)), sizes), "error") if wanted is None else list(known), known)
+    made, lost = _all_features(whole, _used(whole, list(known), np.repeat(np.arange(len(each)), sizes), "error") if wanted is None else list(known), known)
     items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
     context = np.concatenate([np.zeros(n, bool) if one is None else one == 1 for one, n in zip(flags, sizes)])
-    return _Flat(items, sizes, [str(name) for name, _ in made], context=context.astype(np.uint8) if context.any() else None)
+    return _Flat(items, sizes, [str(name) for name, _ in made], context=context.astype(np.uint8) if context.any() else None, lost=lost)
 
 
 def _unpadded(array: np.ndarray) -> _Flat:

@@ -140,10 +140,20 @@ class PairsStruct(Structure):
     ]
 
 
+class LostStruct(Structure):
+    _fields_ = [
+        ("width", c_int),
+        ("feature", c_void_p),
+        ("span", c_void_p),
+        ("hash", c_void_p),
+        ("reserved", c_void_p * 2),
+    ]
+
+
 class SetsStruct(Structure):
     _fields_ = [
         *_members("size_t count; int width; pointer start, items, word, words, order, context, constraints"),
-        *_members("size_t constraint_count; char hash[65]; pointer columns; size_t words_lent; pointer exact, pairs"),
+        *_members("size_t constraint_count; char hash[65]; pointer columns, lost, exact, pairs"),
     ]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from . import _library
 from ._arrays import (
     SIZE,
+    _Lost,
     _Related,
     _address,
     _flags,
@@ -123,6 +124,7 @@ class Sets:
             pairs=value,
             relations=relations,
             context=flags,
+            lost=given.lost,
         )
 
     def _fill(
@@ -137,9 +139,10 @@ class Sets:
         pairs: Optional[np.ndarray] = None,
         relations: Optional[Sequence[str]] = None,
         context: Optional[np.ndarray] = None,
+        lost: Sequence[tuple] = (),
     ) -> None:
         """by: the columns of the model that says what becomes of missing values. pairs: value [all pairs, R]. context:
-        flags [all items], of which the caller keeps no other reference."""
+        flags [all items], of which the caller keeps no other reference. lost: columns of _Lost."""
         start = np.zeros(len(sizes) + 1, SIZE)
         np.cumsum(sizes, out=start[1:])
         # A copy: what was checked must stay as it is.
@@ -156,6 +159,9 @@ class Sets:
             context=_address(context),
             columns=None if columns is None else columns.handle,
         )
+        untold = _Lost(list(lost)) if lost else None
+        if untold is not None:
+            struct.lost = ctypes.addressof(untold.struct)
         how = _library.choose("missings", missing, "missing")
         related: Any = None
         if pairs is not None:
@@ -169,7 +175,7 @@ class Sets:
             self._own(filled)
             return
         call("onet_sets_check", byref(struct))
-        self._held: Any = (columns, items, related)  # what the struct points to, beside the arrays
+        self._held: Any = (columns, items, related, untold)  # what the struct points to, beside the arrays
         self._frame: Optional[_Frame] = None
         self._struct, self._start, self._order, self._context = struct, start, order, context
         self._items: Optional[np.ndarray] = items
@@ -416,7 +422,7 @@ class Sets:
         context = _context_of(frame, [set, rank, name, *(known[0] if known else c for c, known in classes.items())])
         place = _Frame(frame, set, chosen)
         used = chosen if features is not None else _used(frame, chosen, place.of, missing, pairs is not None)
-        made = _all_features(frame, used, classes)
+        made, lost = _all_features(frame, used, classes)
         items = np.column_stack([values for _, values in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
         value, relations = (None, None) if pairs is None else place.pairs(frame, pairs, name)
         order = None if rank is None else place.order(frame[rank].to_numpy(), rank, context)
@@ -434,6 +440,7 @@ class Sets:
                 value,
                 relations,
                 flags,
+                [(first, span, found[place.rows]) for first, span, found in lost],
             )
         except DataError as error:
             raise DataError(f"{error} (sets are counted in the order in which they are met)") from None
@@ -646,7 +653,21 @@ class Sets:
             np.array(self._pair_values()) if s.pairs else None,
             self.relations,
             None if self._context is None else np.array(self._context),
+            self._lost_columns(),
         )
+
+    def _lost_columns(self) -> List[tuple]:
+        """What the features do not tell, as columns of _Lost; copied."""
+        if not self._struct.lost:
+            return []
+        lost, total = _library.LostStruct.from_address(self._struct.lost), int(self._start[-1])
+
+        def copy(address: int, kind: Any, count: int) -> np.ndarray:
+            return np.frombuffer(ctypes.string_at(address, count * np.dtype(kind).itemsize), kind)
+
+        found = copy(lost.hash, np.uint64, total * lost.width).reshape(total, lost.width)
+        first, span = copy(lost.feature, np.int32, lost.width), copy(lost.span, np.int32, lost.width)
+        return [(int(first[k]), int(span[k]), found[:, k]) for k in range(lost.width)]
 
 
 def _again(
@@ -657,8 +678,11 @@ def _again(
     pairs: Optional[np.ndarray] = None,
     relations: Optional[List[str]] = None,
     context: Optional[np.ndarray] = None,
+    lost: Sequence[tuple] = (),
 ) -> Sets:
-    return Sets.flat(items, sizes, order, features, pairs, relations, context)
+    new = Sets.__new__(Sets)
+    new._fill(items, sizes, order, features, pairs=pairs, relations=relations, context=context, lost=lost)
+    return new
 
 
 def _joined(names: list) -> str:
@@ -727,5 +751,5 @@ def as_sets(
     given = _flat_items(sets, names)
     order = None if orders is None else _flat_order(orders, given.sizes, given.rows, given.context)
     new = Sets.__new__(Sets)
-    new._fill(given.items, given.sizes, order, given.names, missing=missing, by=by, context=given.context)
+    new._fill(given.items, given.sizes, order, given.names, missing=missing, by=by, context=given.context, lost=given.lost)
     return new

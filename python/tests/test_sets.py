@@ -665,6 +665,38 @@ def test_items_of_sets_are_as_they_were_given(tmp_path):
     assert pickle.loads(pickle.dumps(held))[5].tolist() == times[5].tolist()
 
 
+def test_texts_without_a_feature_stay_apart(tmp_path, program):
+    pandas = pytest.importorskip("pandas")
+    train = pandas.DataFrame({"set": [*"aabbcc"], "x": [1, 2, 1, 2, 2, 1], "brand": ["red", "blue"] * 3, "rank": [0, 1, 0, 1, 1, 0]})
+    held = Sets.from_frame(train, "set", "rank")
+    model = ordernet.Ranker().fit(held)
+    assert not held._struct.lost  # every text has a feature
+    new = pandas.DataFrame({"set": [*"ppqq"], "x": 1, "brand": ["amber", "pink"] * 2, "rank": [0, 1, 1, 0]})
+    names = list(model.feature_names_in_)
+    frame = Sets.from_frame(new, "set", "rank", features=names)
+    path = tmp_path / "new.csv"
+    new.to_csv(path, index=False)
+    each = [one[["brand", "x"]] for _, one in new.groupby("set")]
+    for sets in (frame, Sets.read(path, model=model), pickle.loads(pickle.dumps(frame)), frame.with_orders([[0, 1], [1, 0]])):
+        assert model.score(sets) == 0.5
+    assert model.score(each, [[0, 1], [1, 0]]) == 0.5
+    gone = Sets.from_frame(new.assign(brand=[None, "pink"] * 2), "set", "rank", features=names)
+    assert model.score(gone) == 0.5 and gone._lost_columns()[0][2].tolist()[::2] == [1, 1]
+    # Of 40 texts 32 become features; the others differ too.
+    rare = pandas.DataFrame({"set": np.repeat(np.arange(40), 2), "rank": [0, 1] * 40})
+    rare["brand"] = [f"b{(s + 20 * i) % 40}" for s in range(40) for i in range(2)]
+    ((first, span, lost),) = Sets.from_frame(rare, "set", "rank")._lost_columns()
+    assert (first, span) == (0, 32) and (lost > 1).sum() == 16
+    # Times that differ by a nanosecond, as text and as times.
+    when = ["2024-01-01T00:00:00.000000001", "2024-01-01T00:00:00.000000002"] * 2
+    fine = pandas.DataFrame({"set": [*"aabb"], "when": when, "y": 0.0, "rank": [0, 1, 1, 0]})
+    for values in (when, pandas.to_datetime(when), pandas.to_datetime(when).tz_localize("Europe/Paris")):
+        sets = Sets.from_frame(fine.assign(when=values), "set", "rank")
+        assert ordernet.Ranker().fit(sets).score(sets) == 0.5
+    coarse = fine.assign(when=pandas.to_datetime(["2024-01-01T00:00:00.000001", None] * 2))
+    assert not Sets.from_frame(coarse, "set", "rank", missing="mean")._struct.lost
+
+
 def test_lists_of_frames_go_by_name(small):
     pandas = pytest.importorskip("pandas")
     given, orders = make_sets(200, 7)

@@ -2,6 +2,7 @@
  * each set from the data file, so that the sets of one group stay on one side. */
 #include "app/division.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,46 @@ onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *e
     rng_permutation(&r, place, count);
     *out = place;
     return ONET_OK;
+}
+
+/* Moves row i of n, of `bytes` each, to row place[i]. */
+static void move_rows(void *rows, size_t n, size_t bytes, const size_t *place, char *scratch) {
+    if (!rows || !bytes) return;
+    memcpy(scratch, rows, n * bytes);
+    for (size_t i = 0; i < n; i++) memcpy((char *)rows + place[i] * bytes, scratch + i * bytes, bytes);
+}
+
+static bool is_right_order(const int32_t *order, size_t n) {
+    size_t t = 0;
+    while (t < n && order[t] == (int32_t)t) t++;
+    return t == n;
+}
+
+onet_status shuffle_right_orders(onet_sets *sets, onet_error *err) {
+    if (!sets->lost || !sets->order || sets->context || sets->constraint_count || sets->pairs) return ONET_OK;
+    size_t most = 1, width = (size_t)sets->width, columns = (size_t)sets->lost->width;
+    for (size_t s = 0; s < sets->count; s++)
+        if (onet_sets_size(sets, s) > most) most = onet_sets_size(sets, s);
+    size_t *place = array_new(most, sizeof *place);
+    char *scratch = array_new(most, (width > columns ? width : columns) * sizeof(double));
+    onet_status status = place && scratch ? ONET_OK : fail_memory(err, "shuffling the items");
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        size_t from = sets->start[s], n = onet_sets_size(sets, s);
+        if (!is_right_order(sets->order + from, n)) continue;
+        rng r;
+        rng_seed(&r, s, UINT64_C(0x7368756600000000));
+        rng_permutation(&r, place, n);
+        if (sets->items)
+            move_rows(sets->items + from * width, n, width * sizeof *sets->items, place, scratch);
+        if (sets->exact)
+            move_rows(sets->exact + from * width, n, width * sizeof *sets->exact, place, scratch);
+        if (sets->word) move_rows(sets->word + from, n, sizeof *sets->word, place, scratch);
+        move_rows(sets->lost->hash + from * columns, n, columns * sizeof *sets->lost->hash, place, scratch);
+        for (size_t t = 0; t < n; t++) sets->order[from + t] = (int32_t)place[t];
+    }
+    free(place);
+    free(scratch);
+    return status;
 }
 
 onet_status division_hold_out(onet_sets **data, onet_sets **valid, const char *const *group, size_t count,

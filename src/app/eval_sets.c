@@ -102,10 +102,7 @@ static onet_status read_records(eval_sets *e, onet_reader *in, const onet_read_o
     while (!status && !(status = onet_reader_next(in, r, &end, err)) && !end)
         status = append(e, r, in, options, group, err);
     onet_record_free(r);
-    if (e->sets && e->sets->word) {
-        e->sets->words = options->words;
-        e->sets->words_lent = 1; /* by the model */
-    }
+    if (e->sets && e->sets->word) onet_sets_lend_words(e->sets, options->words); /* the model's */
     return status;
 }
 

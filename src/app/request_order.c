@@ -6,8 +6,7 @@
 #include "engine/base/error.h"
 
 void order_request_lend_words(order_request *o) {
-    o->job.sets->words = onet_model_words(o->job.version->model);
-    o->job.sets->words_lent = 1;
+    onet_sets_lend_words(o->job.sets, onet_model_words(o->job.version->model));
 }
 
 static void order_done(order_job *job) {

@@ -8,6 +8,7 @@
 #include "engine/base/names.h"
 #include "engine/base/utf8.h"
 #include "engine/data/columns.h"
+#include "engine/data/lost.h"
 #include "engine/data/sets.h"
 
 static const char indicator[] = "missing ";
@@ -233,6 +234,7 @@ static onet_status take_features(onet_sets *sets, const int *from, int width, ch
     free(sets->items);
     onet_columns_free(sets->columns);
     free(sets->exact);
+    lost_take_features(sets, from, width);
     sets->exact = exact;
     sets->items = own;
     sets->width = width;

@@ -145,6 +145,10 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     return named ? take_features(t, model, err) : ONET_OK;
 }
 
+bool csv_lose(csv_table *t, size_t k, size_t row, uint64_t hash) {
+    return lost_note(&t->lost, row, (int)k, 0, hash);
+}
+
 /* ---- Rows -------------------------------------------------------------------------------------------- */
 
 static onet_status bad_value(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
@@ -243,6 +247,8 @@ static onet_status number(csv_table *t, const csv_rows *rows, size_t k, const ch
         bool truth = *text < '0' || *text > '9';
         c->truths += truth;
         c->dates += !truth;
+        if (feature && !truth && !csv_lose(t, k, t->rows, text_value_lost(text, length)))
+            return fail_memory(err, "the dates of a column");
     }
     float nearest;
     if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
@@ -347,7 +353,7 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
         bool classes = t->column[k].classes;
         if ((kind == CSV_TEXT && !classes) || kind == CSV_LOGPROB) continue;
         if ((status = csv_plain(rows, k, &text, &length, err))) return status;
-        if (classes) classes_take(t, k, text, length);
+        if (classes && !classes_take(t, k, text, length)) return fail_memory(err, "the texts of a column");
         if (kind == CSV_SET) {
             csv_trim(&text, &length);
             if (!length) return bad_value(t, rows, k, text, length, "is empty; every row names its set", err);
@@ -405,6 +411,9 @@ static onet_status settle_text(csv_table *t, csv_column *c, bool missing, onet_e
         bool date = *text >= '0' && *text <= '9';
         c->dates += date;
         c->truths += !date;
+        size_t length = c->values.at[c->code[row] + 1] - c->values.at[c->code[row]];
+        if (date && !csv_lose(t, (size_t)(c - t->column), row, text_value_lost(text, length)))
+            return fail_memory(err, "the dates of a column");
     }
     return ONET_OK;
 }
@@ -627,6 +636,32 @@ static onet_status group(csv_table *t, onet_error *err) {
     return move_items(t, err);
 }
 
+/* Columns that lost something become their features, and rows of the file items. */
+static onet_status settle_lost(csv_table *t, onet_error *err) {
+    lost_rows found = t->lost, own = {0};
+    t->lost = own;
+    bool made = true;
+    for (int k = 0; found.of && k < found.of->width && made; k++) {
+        size_t column = (size_t)found.of->feature[k];
+        int first = t->column[column].kind == CSV_FEATURE ? t->column[column].feature : -1, span = 1;
+        for (size_t i = t->classes; i-- > 0;) {
+            if (t->class[i].column != column) continue;
+            span = first < 0 ? 1 : span + 1;
+            first = t->class[i].feature;
+        }
+        for (size_t i = 0; i < t->rows && first >= 0 && made; i++) {
+            size_t row = t->row_of[i];
+            if (row < found.rows)
+                made = lost_note(&own, i, first, span,
+                                 found.of->hash[row * (size_t)found.of->width + (size_t)k]);
+        }
+    }
+    made = made && lost_extend(&own, t->rows);
+    lost_free(found.of);
+    t->lost = own;
+    return made ? ONET_OK : fail_memory(err, "the texts of a column");
+}
+
 typedef struct ranked_item {
     double rank;
     int32_t item;
@@ -740,7 +775,8 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
         return status;
     if (!t->items && !array_reserve(&t->items, &t->item_room, 1, sizeof *t->items))
         return fail_memory(err, "the features of a CSV file");
-    if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
+    if ((status = group(t, err)) || (status = settle_lost(t, err)) || (status = order_sets(t, err)))
+        return status;
     if (options->pairs && (status = csv_pairs_read(t, options, rows->limit, err))) return status;
     free(t->rank);
     free(t->flag);
@@ -821,6 +857,7 @@ void csv_free(csv_table *t) {
     free(t->file);
     free(t->start);
     free(t->items);
+    lost_free(t->lost.of);
     free(t->order);
     free(t->context);
     free(t->ordered);
@@ -855,6 +892,8 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     r->relations = t->relations;
     r->pairs = t->relations ? t->pairs + t->pair_at[s] * (size_t)t->relations : NULL;
     r->pair_names = t->pair_names;
+    r->lost = t->lost.of;
+    r->lost_from = from;
     r->constraints = NULL;
     r->constraint_count = 0;
     r->line = t->line[t->row_of[from]];
@@ -912,6 +951,8 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     /* Items with missing values get columns with the values that replace them. */
     sets->columns = t->columns_of_items;
     t->columns_of_items = NULL;
+    sets->lost = t->lost.of;
+    t->lost.of = NULL;
     sets_taken(sets);
     if (t->relations) {
         status = sets_take_pairs(sets, t->relations, t->pairs, t->pair_names, err);

@@ -102,12 +102,13 @@ struct csv_table {
     bool one_set;                   /* there is no column that tells sets apart */
     size_t *start;                  /* [sets + 1] */
     double *items;                  /* [rows, width]; NaN: the value is missing */
-    int32_t *order;                 /* [rows]: within each set, where it is known; else NULL */
-    uint8_t *context;               /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
-    bool *ordered;                  /* [sets]: the set has ranks */
-    long *line;                     /* [rows], in the order of the file: where the row starts */
-    size_t *row_of;                 /* [rows]: the row's number in the file, from 0 */
-    names names;                    /* of the sets */
+    lost_rows lost;   /* what the features do not tell; while reading, by columns and rows of the file */
+    int32_t *order;   /* [rows]: within each set, where it is known; else NULL */
+    uint8_t *context; /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
+    bool *ordered;    /* [sets]: the set has ranks */
+    long *line;       /* [rows], in the order of the file: where the row starts */
+    size_t *row_of;   /* [rows]: the row's number in the file, from 0 */
+    names names;      /* of the sets */
     csv_column *column;
     size_t columns;
     bool crlf;
@@ -145,6 +146,9 @@ onet_status csv_separator(input *in, const onet_read_options *options, char *sep
 onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
                      bool keep, size_t limit, onet_error *err);
 void csv_free(csv_table *table);
+/* Notes what the features do not tell of column k in a row of the file (lost.h); false when memory is short.
+ */
+bool csv_lose(csv_table *table, size_t k, size_t row, uint64_t hash);
 /* Set s, which stays the table's. */
 void csv_record(const csv_table *table, size_t s, onet_format format, record *r);
 

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
+#include "engine/data/columns.h"
 #include "engine/data/sets.h"
 #include "engine/data/text_value.h"
 
@@ -31,13 +32,21 @@ onet_status classes_name(csv_table *t, const char *name, size_t length, bool *fo
     return ONET_OK;
 }
 
-void classes_take(csv_table *t, size_t k, const char *text, size_t length) {
+/* The hash of a text that has no feature. */
+static uint64_t text_hash(const char *text, size_t length) {
+    return missing_text(text, length) ? LOST_MISSING : lost_hash(text, length);
+}
+
+bool classes_take(csv_table *t, size_t k, const char *text, size_t length) {
+    bool told = false;
     for (size_t i = 0; i < t->classes; i++) {
         const csv_class *class = &t->class[i];
         if (class->column != k) continue;
-        t->items[t->rows * (size_t)t->width + (size_t) class->feature] =
-            strlen(class->value) == length && !memcmp(class->value, text, length);
+        bool same = strlen(class->value) == length && !memcmp(class->value, text, length);
+        t->items[t->rows * (size_t)t->width + (size_t) class->feature] = same;
+        told |= same;
     }
+    return told || csv_lose(t, k, t->rows, text_hash(text, length));
 }
 
 /* ---- By value: data to train on ---------------------------------------------------------------------- */
@@ -135,8 +144,16 @@ static onet_status add_classes(csv_table *t, size_t k, onet_error *err) {
         class_of[v[i].number] = (size_t)t->width;
         t->class[t->classes++] = (csv_class){k, t->width++, text};
     }
-    for (size_t row = 0; made && row < c->coded; row++)
-        if (c->code[row] != SIZE_MAX) c->code[row] = class_of[c->code[row]];
+    for (size_t row = 0; made && row < t->rows; row++) {
+        size_t number = row < c->coded ? c->code[row] : SIZE_MAX;
+        if (number != SIZE_MAX) c->code[row] = class_of[number];
+        if (number == SIZE_MAX)
+            made = csv_lose(t, k, row, LOST_MISSING);
+        else if (class_of[number] == SIZE_MAX)
+            made = csv_lose(t, k, row,
+                            lost_hash(c->values.text + c->values.at[number],
+                                      c->values.at[number + 1] - c->values.at[number]));
+    }
     free(v);
     free(class_of);
     return made ? ONET_OK : fail_memory(err, "the texts of a column");

@@ -36,7 +36,7 @@ onet_status classes_note(csv_table *t, csv_column *c, const char *text, size_t l
 onet_status classes_expand(csv_table *t, onet_error *err);
 /* Marks a column as the next feature by its value: NAME is COLUMN=VALUE. *found: there is such a column. */
 onet_status classes_name(csv_table *t, const char *name, size_t length, bool *found, onet_error *err);
-/* Sets the features of the values of column k in the row that is being read. */
-void classes_take(csv_table *t, size_t k, const char *text, size_t length);
+/* Sets the features of the values of column k in the row that is being read. False when memory is short. */
+bool classes_take(csv_table *t, size_t k, const char *text, size_t length);
 
 #endif

@@ -10,6 +10,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/rng.h"
+#include "engine/data/lost.h"
 #include "engine/data/sets.h"
 
 /* ---- Equal sets -------------------------------------------------------------------------------------- */
@@ -36,7 +37,13 @@ static uint64_t hash_number(uint64_t hash, double x) {
 /* Item i, counted over all sets, without its relations. */
 static uint64_t hash_item(const onet_sets *sets, size_t i) {
     size_t width = (size_t)sets->width;
+    const onet_lost *lost = sets->lost;
     uint64_t hash = sets->context && sets->context[i] ? 2 : 1;
+    /* Only where something is lost: files in which less is have equal hashes of equal items. */
+    for (int k = 0; lost && k < lost->width; k++) {
+        uint64_t own = lost->hash[i * (size_t)lost->width + (size_t)k];
+        if (own != LOST_NOTHING) hash += mixed(own + (uint64_t)lost->feature[k] + 1) << 2;
+    }
     if (sets->word) return mixed(hash ^ (uint64_t)(uint32_t)sets->word[i] << 2);
     for (size_t j = 0; j < width; j++)
         hash = hash_number(hash + j,

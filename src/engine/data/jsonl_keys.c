@@ -169,11 +169,12 @@ static const char *value_text(const walk *w, size_t length, const char *from, si
 }
 
 /* Features COLUMN=VALUE, of the key in w->r->letters [length], which is the column: 1 where the value that
- * stands from `from` to w->j.at is the text. False: there are none. */
-static bool take_classes(const walk *w, const onet_columns *c, size_t length, const char *from, double *row,
-                         uint8_t *have) {
+ * stands from `from` to w->j.at is the text. *found: there are some. */
+static onet_status take_classes(const walk *w, const onet_columns *c, size_t length, const char *from,
+                                value_kind kind, double *row, uint8_t *have, bool *found) {
     const char *key = w->r->letters;
-    bool some = false;
+    bool told = false;
+    int first = 0, some = 0;
     size_t size;
     const char *text = value_text(w, length, from, &size);
     for (int j = 0; j < c->width; j++) {
@@ -182,9 +183,28 @@ static bool take_classes(const walk *w, const onet_columns *c, size_t length, co
         name += length + 1;
         row[j] = strlen(name) == size && !memcmp(name, text, size);
         have[j] = 7;
-        some = true;
+        told |= row[j] > 0;
+        if (!some++) first = j;
     }
-    return some;
+    *found = some > 0;
+    if (told || !some) return ONET_OK;
+    uint64_t hash = kind == VALUE_MISSING ? LOST_MISSING : lost_hash(text, size);
+    return lost_note(&w->r->lost_store, (size_t)w->r->n, first, some, hash)
+               ? ONET_OK
+               : fail_memory(w->err, "the texts of the items");
+}
+
+/* Categories of which the item that was read last has no key: their texts are missing. */
+static onet_status note_missing(const walk *w, const onet_columns *c, const uint8_t *have) {
+    for (int j = 0; c->name && j < c->width; j++) {
+        size_t length = strcspn(c->name[j], "=");
+        if (!c->name[j][length] || (j && !strncmp(c->name[j - 1], c->name[j], length + 1))) continue;
+        int span = onet_columns_span(c, j);
+        if (have[j] & 1) continue;
+        if (!lost_note(&w->r->lost_store, (size_t)w->r->n, j, span, LOST_MISSING))
+            return fail_memory(w->err, "the texts of the items");
+    }
+    return ONET_OK;
 }
 
 /* Whether feature j is not named, but has text in the first set. */
@@ -229,13 +249,19 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
         const char *from = w->j.at;
         value_kind kind = take_value(w, &value);
         j = find_feature(c, key, length, near);
-        if (j < 0 && take_classes(w, c, length, from, row, have)) continue;
+        bool classes = false;
+        onet_status status = j < 0 ? take_classes(w, c, length, from, kind, row, have, &classes) : ONET_OK;
+        if (status) return status;
+        if (classes) continue;
         bool truth = *from == 't' || *from == 'f', date = false;
         if (j >= 0 && !found_text(w->r, j) && kind == VALUE_TEXT && *from == '"' &&
             text_value(from + 1, (size_t)(w->j.at - from) - 2, &value)) {
             kind = VALUE_NUMBER;
             date = from[1] >= '0' && from[1] <= '9';
             truth = !date;
+            if (date && !lost_note(&w->r->lost_store, (size_t)w->r->n, j, 1,
+                                   text_value_lost(from + 1, (size_t)(w->j.at - from) - 2)))
+                return fail_memory(w->err, "the dates of the items");
         }
         if (j < 0 && found_here && kind == VALUE_NUMBER)
             return bad_feature(w, key, length,
@@ -243,7 +269,7 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
                                "name the features");
         if (j < 0) continue;
         if (have[j] & 1) return bad(w, key, length, "appears twice; keep one of them");
-        onet_status status = take_text(w, j, c->width, length, from, &kind, &value);
+        status = take_text(w, j, c->width, length, from, &kind, &value);
         if (status) return status;
         if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature must be a number");
         float nearest;
@@ -274,7 +300,10 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
             have[j] &= 30;
         }
         status = take_item(w, c, found_here, row, have);
+        if (!status) status = note_missing(w, c, have);
     }
+    if (!status && !lost_extend(&r->lost_store, (size_t)r->n)) status = fail_memory(w->err, "a set's items");
+    r->lost = r->lost_store.of;
     for (size_t i = 0; i < (size_t)r->n * width && !status; i++) /* no text: none of those that are known */
         if (have[i % width] & 4 && isnan(r->item_store[i])) r->item_store[i] = 0;
     for (size_t j = 0; j < width && !status; j++)

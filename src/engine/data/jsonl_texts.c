@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/data/csv_classes.h"
+#include "engine/data/lost.h"
 #include "engine/data/sets.h"
 #include "engine/data/text_value.h"
 
@@ -107,17 +108,24 @@ static onet_status take_values(const jsonl_texts *t, onet_sets *sets, int j, cha
             return fail_memory(err, "the dates of the items");
         for (size_t i = 0; i < items * width; i++) sets->exact[i] = (double)sets->items[i];
     }
-    for (size_t i = 0; i < items; i++) {
+    size_t rows = sets->lost ? items : 0;
+    lost_rows lost = {sets->lost, rows, rows};
+    bool made = true;
+    for (size_t i = 0; i < items && made; i++) {
         size_t at = i * width + (size_t)j;
         if (isnan(sets->items[at])) continue;
         size_t number = (size_t)sets->items[at], from = t->value[j].at[number];
+        size_t length = t->value[j].at[number + 1] - from;
         const char *text = t->value[j].text + from;
-        text_value(text, t->value[j].at[number + 1] - from, &sets->exact[at]);
+        text_value(text, length, &sets->exact[at]);
+        made = lost_note(&lost, i, j, 1, text_value_lost(text, length));
         sets->items[at] = (float)sets->exact[at];
         if (*text >= '0' && *text <= '9') kind[j] = KIND_DATE;
         if (kind[j] != (char)KIND_DATE) kind[j] = KIND_TRUTH;
     }
-    return ONET_OK;
+    made = made && lost_extend(&lost, items);
+    sets->lost = lost.of;
+    return made ? ONET_OK : fail_memory(err, "the dates of the items");
 }
 
 /* The columns of the new features, and those of the old ones that are none. */
@@ -151,6 +159,46 @@ static void fill_items(const expanded *x, const onet_sets *sets, float *own, dou
         }
 }
 
+/* Notes the texts of category j that are none of its new features; lost goes by the old features. */
+static bool lose_texts(lost_rows *lost, const expanded *x, const jsonl_texts *t, const onet_sets *sets,
+                       int j) {
+    size_t items = sets->start[sets->count], width = (size_t)sets->width;
+    const names *v = &t->value[j];
+    uint8_t *told = array_new(v->count + 1, 1); /* by the number of the text */
+    bool made = told != NULL;
+    int span = 0;
+    for (int k = 0; made && k < x->width; k++) {
+        if (x->from[k] != j) continue;
+        told[(size_t)x->wanted[k]] = 1;
+        span++;
+    }
+    for (size_t i = 0; i < items && made; i++) {
+        float number = sets->items[i * width + (size_t)j];
+        size_t code = isnan(number) ? v->count : (size_t)number;
+        if (code == v->count)
+            made = lost_note(lost, i, j, span, LOST_MISSING);
+        else if (!told[code])
+            made =
+                lost_note(lost, i, j, span, lost_hash(v->text + v->at[code], v->at[code + 1] - v->at[code]));
+    }
+    free(told);
+    return made;
+}
+
+/* What the new features do not tell; those of dates are there already. */
+static onet_status lose(const expanded *x, const jsonl_texts *t, onet_sets *sets, const text_use *use,
+                        onet_error *err) {
+    size_t items = sets->start[sets->count], rows = sets->lost ? items : 0;
+    lost_rows lost = {sets->lost, rows, rows};
+    bool made = true;
+    for (int j = 0; j < t->width && made; j++)
+        if (use[j] == TEXT_CATEGORY) made = lose_texts(&lost, x, t, sets, j);
+    made = made && lost_extend(&lost, items);
+    sets->lost = lost.of;
+    if (made) lost_take_features(sets, x->from, x->width);
+    return made ? ONET_OK : fail_memory(err, "the texts of the items");
+}
+
 static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, char *kind, const char *file,
                           onet_error *err) {
     expanded x = {0};
@@ -181,6 +229,7 @@ static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, 
     if (!status && (!own || (!exact && sets->exact))) status = fail_memory(err, "the features");
     if (!status) status = make_columns(&columns, &x, kind, use, sets, err);
     if (!status) fill_items(&x, sets, own, exact);
+    if (!status) status = lose(&x, t, sets, use, err);
     for (int j = 0; j < x.width; j++) free(x.name[j]);
     free(x.name);
     free(x.from);

@@ -41,6 +41,7 @@ static onet_status append(onet_sets *out, const onet_sets *sets, size_t s, onet_
             sets_append_doubles(out, n, sets->width, sets->exact + from * (size_t)sets->width, order, err);
     else
         status = sets_append(out, n, sets->width, sets_item(sets, from), order, err);
+    if (!status && sets->lost) status = sets_append_lost(out, sets->lost, from, err);
     if (!status && sets->context) status = sets_append_context(out, sets->context + from, err);
     if (!status && sets->pairs)
         status = sets_append_pairs(out, sets->pairs->width, sets_pairs(sets, from), err);
@@ -111,8 +112,7 @@ onet_status onet_sets_join(onet_sets **joined, const onet_sets *const *parts, si
     onet_sets *all;
     onet_status status = sets_new(&all, parts[0]->width, err);
     if (status) return status;
-    all->words = parts[0]->words;
-    all->words_lent = 1;
+    onet_sets_lend_words(all, parts[0]->words);
     if (parts[0]->columns) status = onet_sets_set_columns(all, parts[0]->columns, err);
     for (size_t p = 0; p < count && !status; p++) {
         status = fits(parts[p], parts[0], err);

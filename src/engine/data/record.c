@@ -15,6 +15,7 @@ void record_free(record *r) {
     free(r->member);
     free(r->keys);
     free(r->item_store);
+    lost_free(r->lost_store.of);
     free(r->pair_store);
     free(r->float_store);
     free(r->order_store);
@@ -41,6 +42,9 @@ onet_status record_line(record *r, onet_format format, const char *text, size_t 
     r->context = NULL;
     r->constraints = NULL;
     r->constraint_count = 0;
+    r->lost = NULL;
+    r->lost_from = 0;
+    lost_clear(&r->lost_store);
     r->table = NULL;
     r->columns = NULL;
     r->format = format;

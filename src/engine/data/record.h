@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "engine/base/number.h"
+#include "engine/data/lost.h"
 #include "ordernet_io.h"
 
 typedef struct csv_table csv_table;
@@ -17,15 +18,17 @@ typedef struct member {
 } member;
 
 struct onet_record {
-    int n, width;                 /* items; features per item, 0 for words */
-    double *items;                /* [n, width], NaN where missing; NULL: the items are words */
-    bool single;                  /* the items came as float32 */
-    char **word;                  /* [n], UTF-8, as the user wrote them; NULL: the items are features */
-    int32_t *order;               /* [n]: the item at place t, then the context items; NULL: not known */
-    uint8_t *context;             /* [n]: 1: the item is seen but never placed; NULL: every item is placed */
-    int relations;                /* numbers for each ordered pair of items; 0: none */
-    const float *pairs;           /* [n, n, relations] */
-    const char *pair_names;       /* of the relations, one per line; NULL: they have none */
+    int n, width;           /* items; features per item, 0 for words */
+    double *items;          /* [n, width], NaN where missing; NULL: the items are words */
+    bool single;            /* the items came as float32 */
+    char **word;            /* [n], UTF-8, as the user wrote them; NULL: the items are features */
+    int32_t *order;         /* [n]: the item at place t, then the context items; NULL: not known */
+    uint8_t *context;       /* [n]: 1: the item is seen but never placed; NULL: every item is placed */
+    int relations;          /* numbers for each ordered pair of items; 0: none */
+    const float *pairs;     /* [n, n, relations] */
+    const char *pair_names; /* of the relations, one per line; NULL: they have none */
+    const onet_lost *lost;  /* what the features do not tell, of items from row lost_from on; NULL: nothing */
+    size_t lost_from;
     onet_constraint *constraints; /* [constraint_count], items counted within the set */
     size_t constraint_count;
     long line; /* of its file, from 1; the number of the set in files that have no lines */
@@ -48,6 +51,7 @@ struct onet_record {
     size_t set;                  /* CSV: number of the set in the table */
     /* Memory, kept for the next set read into the same record. */
     double *item_store;
+    lost_rows lost_store;
     float *pair_store;
     float *float_store; /* what onet_record_items gave last */
     int32_t *order_store;

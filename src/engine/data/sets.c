@@ -11,6 +11,7 @@
 #include "engine/base/memory.h"
 #include "engine/data/columns.h"
 #include "engine/data/constraints.h"
+#include "engine/data/lost.h"
 
 /* The public part comes first, so that a pointer to one is a pointer to the other. */
 typedef struct growing {
@@ -19,6 +20,8 @@ typedef struct growing {
     bool missing; /* items may have NaN for a value that is missing */
     size_t exact_room;
     size_t row_room, value_room; /* of pairs */
+    size_t lost_room;
+    bool words_lent; /* the vocabulary stays its owner's */
 } growing;
 
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
@@ -62,6 +65,7 @@ void sets_taken(onet_sets *s) {
     g->exact_room = s->exact ? total : 0;
     g->word_room = s->word ? total : 0;
     g->order_room = s->order ? total : 0;
+    g->lost_room = s->lost ? total : 0;
 }
 
 void sets_free_pairs(onet_pairs *p) {
@@ -74,10 +78,17 @@ void sets_free_pairs(onet_pairs *p) {
 }
 
 void sets_drop_words(onet_sets *sets) {
-    if (!sets->words_lent)
-        words_free((onet_words *)(uintptr_t)sets->words); /* the owner's: const for others */
+    growing *g = (growing *)sets;
+    if (!g->words_lent) words_free((onet_words *)(uintptr_t)sets->words); /* the owner's: const for others */
     sets->words = NULL;
-    sets->words_lent = 0;
+    g->words_lent = false;
+}
+
+void onet_sets_lend_words(onet_sets *sets, const onet_words *words) {
+    if (!sets) return;
+    if (sets->words != words) sets_drop_words(sets);
+    sets->words = words;
+    ((growing *)sets)->words_lent = words != NULL;
 }
 
 void onet_sets_free(onet_sets *sets) {
@@ -92,6 +103,7 @@ void onet_sets_free(onet_sets *sets) {
     sets_drop_words(sets);
     free(sets->exact);
     sets_free_pairs(sets->pairs);
+    lost_free(sets->lost);
     free(sets);
 }
 
@@ -140,6 +152,20 @@ static onet_status check_exact(const onet_sets *s, size_t from, size_t n, onet_e
     return ONET_OK;
 }
 
+static onet_status check_lost(const onet_sets *s, onet_error *err) {
+    const onet_lost *l = s->lost;
+    bool good = l->width >= 1 && l->feature && l->span && l->hash && !l->reserved[0] && !l->reserved[1];
+    for (int k = 0; good && k < l->width; k++)
+        good = l->feature[k] >= 0 && l->span[k] >= 0 && l->span[k] <= s->width &&
+               l->feature[k] <= s->width - l->span[k];
+    return good
+               ? ONET_OK
+               : fail(
+                     err, ONET_USAGE,
+                     "onet_sets.lost has no column, a NULL, features that the items do not have, or reserved "
+                     "fields that are set");
+}
+
 /* All that sets_check does, except for the constraints. */
 static onet_status check_all_but_constraints(const onet_sets *s, bool missing, onet_error *err);
 
@@ -181,6 +207,21 @@ onet_status sets_append_context(onet_sets *s, const uint8_t *context, onet_error
     if (!status && !s->context) status = sets_room_context(s, from + n, err);
     if (!status) memcpy(s->context + from, context, n);
     return status;
+}
+
+onet_status sets_append_lost(onet_sets *s, const onet_lost *lost, size_t first, onet_error *err) {
+    growing *g = (growing *)s;
+    size_t from = s->start[s->count - 1], n = s->start[s->count] - from;
+    lost_rows own = {s->lost, s->lost ? from + n : 0, g->lost_room};
+    bool made = true;
+    for (size_t i = 0; lost && i < n; i++)
+        for (int k = 0; k < lost->width && made; k++)
+            made = lost_note(&own, from + i, lost->feature[k], lost->span[k],
+                             lost->hash[(first + i) * (size_t)lost->width + (size_t)k]);
+    made = made && lost_extend(&own, from + n);
+    s->lost = own.of;
+    g->lost_room = own.room;
+    return made ? ONET_OK : fail_memory(err, "the texts of the items");
 }
 
 /* Those of a set stand together, in the order of the sets, and name its items; with `kept`, they do not
@@ -460,7 +501,10 @@ static onet_status begin(growing *g, size_t n, const int32_t *order, onet_error 
         (order && !array_reserve(&s->order, &g->order_room, total + n, sizeof *s->order)) ||
         (s->context && !reserve_context(s, total, total + n)))
         return fail_memory(err, "the sets");
-    return ONET_OK;
+    lost_rows lost = {s->lost, total, g->lost_room};
+    bool room = lost_extend(&lost, total + n);
+    g->lost_room = lost.room;
+    return room ? ONET_OK : fail_memory(err, "the sets");
 }
 
 static void end(onet_sets *s, size_t n, const int32_t *order) {
@@ -543,8 +587,6 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
     for (size_t i = 0; s->pairs && i < sizeof s->pairs->reserved / sizeof *s->pairs->reserved; i++)
         if (s->pairs->reserved[i])
             return fail(err, ONET_USAGE, "onet_pairs.reserved[%zu] is set; it must be NULL", i);
-    if (s->words_lent > 1)
-        return fail(err, ONET_USAGE, "onet_sets.words_lent is %zu; it must be 0 or 1", s->words_lent);
     if (s->constraint_count && !s->constraints)
         return fail(err, ONET_USAGE, "onet_sets.constraints is NULL, and constraint_count %zu",
                     s->constraint_count);
@@ -561,6 +603,7 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
         return related;
     if (s->pairs && (!s->pairs->row || !s->pairs->value))
         return fail(err, ONET_USAGE, "onet_pairs.row or value is NULL");
+    if (s->lost && (related = check_lost(s, err))) return related;
     if (!s->items == !s->word) return fail(err, ONET_BAD, "the sets have neither items nor words, or both");
     if (s->word && s->exact) return fail(err, ONET_USAGE, "the items are words, and onet_sets.exact is set");
     if (s->word && (!s->words || s->words->width != s->width))

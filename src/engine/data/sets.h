@@ -30,6 +30,10 @@ onet_status sets_append_context(onet_sets *sets, const uint8_t *context, onet_er
 onet_status sets_append_constraints(onet_sets *sets, const onet_constraint *constraints, size_t count,
                                     onet_error *err);
 
+/* What the features of the set that was appended last do not tell: of its items, that from row `first` of
+ * lost on, which may be NULL. */
+onet_status sets_append_lost(onet_sets *sets, const onet_lost *lost, size_t first, onet_error *err);
+
 /* Relations of the set that was appended last: value [n, n, width]. Either all sets have them, as many each,
  * or none: width 0 says that this one has none. */
 onet_status sets_append_pairs(onet_sets *sets, int width, const float *value, onet_error *err);

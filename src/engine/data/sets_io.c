@@ -45,9 +45,20 @@ static onet_status append_items(onet_sets *sets, const record *r, const onet_wor
                                 "the items are words, and there are no vectors for words");
     int32_t *row = malloc(n * sizeof *row); /* [n] */
     if (!row) return fail_memory(err, "a set's words");
-    for (size_t i = 0; i < n; i++) row[i] = words_find(words, r->word[i], strlen(r->word[i]));
-    onet_status status = sets_append_words(sets, n, row, r->order, err);
+    lost_rows lost = {0};
+    bool made = true;
+    for (size_t i = 0; i < n && made; i++) {
+        bool known;
+        size_t length = strlen(r->word[i]);
+        row[i] = words_find_known(words, r->word[i], length, &known);
+        if (!known) made = lost_note(&lost, i, 0, 0, lost_hash(r->word[i], length));
+    }
+    made = made && lost_extend(&lost, n);
+    onet_status status =
+        made ? sets_append_words(sets, n, row, r->order, err) : fail_memory(err, "a set's words");
     if (!status) sets->width = words->width;
+    if (!status && lost.of) status = sets_append_lost(sets, lost.of, 0, err);
+    lost_free(lost.of);
     free(row);
     return status;
 }
@@ -57,6 +68,7 @@ onet_status sets_append_record(onet_sets *sets, const record *r, const onet_word
     if (!status && (status = sets_append_pairs(sets, r->relations, r->pairs, err)))
         sets->count--; /* it has no row there */
     if (!status && r->pair_names && sets->count == 1) status = sets_name_pairs(sets, r->pair_names, err);
+    if (!status && r->lost) status = sets_append_lost(sets, r->lost, r->lost_from, err);
     if (!status && r->context) status = sets_append_context(sets, r->context, err);
     if (!status && r->constraint_count)
         status = sets_append_constraints(sets, r->constraints, r->constraint_count, err);
@@ -130,6 +142,8 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
     r->width = sets->width;
     r->items = r->item_store;
     r->single = !exact;
+    r->lost = sets->lost;
+    r->lost_from = sets->start[s];
     r->columns = sets->columns;
     return ONET_OK;
 }
@@ -191,23 +205,37 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
     const onet_words *own = sets->words;
     int32_t *row = malloc((size_t)own->count * sizeof *row);
     onet_words *copy = words_copy(words);
-    if (!row || !copy) {
+    uint64_t *hash = array_new((size_t)own->count, sizeof *hash); /* of the words that are unknown */
+    if (!row || !copy || !hash) {
         free(row);
+        free(hash);
         words_free(copy);
         return fail_memory(err, "the vocabulary");
     }
     for (int32_t w = 0; w < own->count; w++) {
         const char *text = own->text + own->at[w];
         size_t length = own->at[w + 1] - own->at[w];
+        bool known = true;
         row[w] = words_exact(words, text, length);
-        if (row[w] < 0) row[w] = words_find(words, text, length);
+        if (row[w] < 0) row[w] = words_find_known(words, text, length, &known);
+        if (!known) hash[w] = lost_hash(text, length);
     }
-    for (size_t i = 0; i < sets->start[sets->count]; i++) sets->word[i] = row[sets->word[i]];
+    size_t items = sets->start[sets->count];
+    lost_rows lost = {0};
+    bool made = true;
+    for (size_t i = 0; i < items && made; i++) {
+        made = lost_note(&lost, i, 0, 0, hash[sets->word[i]]);
+        sets->word[i] = row[sets->word[i]];
+    }
+    made = made && lost_extend(&lost, items);
+    sets->lost = lost.of;
     free(row);
+    free(hash);
     sets_drop_words(sets);
     sets->words = copy;
     sets->width = copy->width;
-    return ONET_OK;
+    sets_taken(sets);
+    return made ? ONET_OK : fail_memory(err, "the vocabulary");
 }
 
 /* settle: fill in missing values; else they stay NaN. */

@@ -1,9 +1,11 @@
 /* Converts truth values and ISO 8601 dates to numbers (text_value.h). */
 #include "engine/data/text_value.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
+#include "engine/data/lost.h"
 #include "ordernet_io.h"
 
 /* Takes so many digits; -1: they are not there. */
@@ -94,6 +96,21 @@ bool text_value(const char *text, size_t length, double *value) {
         return true;
     }
     return date_of(text, text + length, value);
+}
+
+/* Doubles below 2^33 seconds, until the year 2242, are less than a microsecond apart: they tell 6 digits. */
+uint64_t text_value_lost(const char *text, size_t length) {
+    enum { TOLD = 6 };
+    const double microseconds = 8589934592.0;
+    const char *point = memchr(text, '.', length), *end = text + length;
+    double value;
+    if (!point || !text_value(text, length, &value)) return LOST_NOTHING;
+    const char *last = point + 1;
+    for (const char *at = last; at < end && *at >= '0' && *at <= '9'; at++)
+        if (*at != '0') last = at + 1; /* zeros at the end are no digits */
+    size_t digits = (size_t)(last - point - 1);
+    return digits > TOLD || (digits && fabs(value) >= microseconds) ? lost_hash(point + 1, digits)
+                                                                    : LOST_NOTHING;
 }
 
 int onet_text_value(const char *text, double *value) {

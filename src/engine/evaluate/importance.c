@@ -25,6 +25,8 @@ typedef struct shuffled {
 static void shuffled_free(shuffled *x) {
     free(x->sets.items);
     free(x->sets.exact);
+    if (x->sets.lost) free(x->sets.lost->hash);
+    free(x->sets.lost);
     if (x->sets.pairs) free(x->sets.pairs->value);
     free(x->sets.pairs);
     free(x->answers);
@@ -38,6 +40,7 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets) {
     *x = (shuffled){.sets = *sets};
     x->sets.items = NULL;
     x->sets.exact = NULL;
+    x->sets.lost = NULL;
     x->sets.pairs = NULL;
     if (sets->pairs) { /* a copy of the values alone */
         size_t pairs = sets->pairs->row[end - 1] + sets_size(sets, sets->count - 1);
@@ -46,6 +49,14 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets) {
         *p = *sets->pairs;
         if (!(p->value = array_new(pairs, (size_t)p->width * sizeof *p->value))) return false;
         memcpy(p->value, sets->pairs->value, pairs * (size_t)p->width * sizeof *p->value);
+    }
+    if (sets->lost) { /* likewise */
+        size_t bytes = (size_t)sets->lost->width * sizeof *sets->lost->hash;
+        onet_lost *l = x->sets.lost = array_new(1, sizeof *l);
+        if (!l) return false;
+        *l = *sets->lost;
+        if (!(l->hash = array_new(end, bytes))) return false;
+        memcpy(l->hash, sets->lost->hash, end * bytes);
     }
     if (!size_mul(end, (size_t)sets->width, &numbers) ||
         (sets->items && !(x->sets.items = array_new(numbers, sizeof *x->sets.items))) ||
@@ -64,13 +75,20 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets) {
 
 /* Each set draws its own numbers, so that its shuffle does not depend on the sets before it. */
 static void shuffle(shuffled *x, const onet_sets *from, int feature, int span, int repeat, uint64_t seed) {
-    size_t width = (size_t)from->width;
+    size_t width = (size_t)from->width, lost = 0, columns = from->lost ? (size_t)from->lost->width : 0;
+    while (lost < columns && from->lost->feature[lost] != feature) lost++; /* of the feature, if it has one */
     for (size_t s = 0; s < from->count; s++) {
         rng r;
         rng_seed(&r, seed, ((uint64_t)repeat * width + (uint64_t)feature) * from->count + s);
         size_t first = from->start[s] * width + (size_t)feature;
         for (size_t i = 0; i < sets_size(from, s); i++) {
-            size_t a = first + i * width, b = first + rng_below(&r, i + 1) * width;
+            size_t other = rng_below(&r, i + 1), a = first + i * width, b = first + other * width;
+            if (lost < columns) {
+                size_t one = (from->start[s] + i) * columns + lost;
+                size_t two = (from->start[s] + other) * columns + lost;
+                x->sets.lost->hash[one] = x->sets.lost->hash[two];
+                x->sets.lost->hash[two] = from->lost->hash[one];
+            }
             for (int k = 0; k < span; k++, a++, b++) {
                 x->sets.items[a] = x->sets.items[b];
                 x->sets.items[b] = from->items[a];

@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/data/doubles.h"
+#include "engine/data/lost.h"
 #include "engine/data/sets.h"
 #include "engine/evaluate/mean.h"
 #include "engine/evaluate/measure.h"
@@ -15,6 +16,7 @@
 bool items_same(const onet_sets *sets, size_t a, size_t b) {
     if (a == b) return true;
     if (sets->pairs) return false; /* relations tell them apart */
+    if (!lost_same(sets->lost, a, b)) return false;
     if (sets->word) return sets->word[a] == sets->word[b];
     for (size_t j = 0; j < (size_t)sets->width; j++)
         if (sets_value(sets, a, j) != sets_value(sets, b, j))

@@ -7,7 +7,8 @@
 
 #include "ordernet_measure.h"
 
-/* Whether two items, counted over all sets, are interchangeable: equal features, or the same word. */
+/* Whether two items, counted over all sets, are interchangeable: equal features, or the same
+ * word, of equal values in the data. */
 bool items_same(const onet_sets *sets, size_t a, size_t b);
 
 /* onet_measure_mean of sets of which some are equal: the means are over all, the intervals those of own *

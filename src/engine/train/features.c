@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/sized.h"
+#include "engine/data/lost.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "engine/model/model.h"
@@ -29,6 +30,7 @@ static int by_seen(const void *a, const void *b) {
 }
 
 static bool same_values(const onet_sets *sets, size_t a, size_t b) {
+    if (!lost_same(sets->lost, a, b)) return false;
     for (size_t j = 0; j < (size_t)sets->width; j++)
         if (sets_value(sets, a, j) != sets_value(sets, b, j)) return false;
     return true;
@@ -101,7 +103,7 @@ onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
     const scaling *used = o.from ? o.from->scaling : s;
     if (!status && equal && used && used->width == train->width)
         status = scaling_apply(used, train, &scaled, err);
-    if (!status && equal && (scaled.items || train->exact))
+    if (!status && equal && (scaled.items || train->exact || train->lost))
         status = count_equal(train, scaled.items ? &scaled : train, equal, err);
     free(scaled.items);
     scaling_free(s);

@@ -56,6 +56,9 @@ static void sum_items(sha256 *sum, const onet_sets *s) {
     }
     if (s->items) sha256_add(sum, s->items, items * (size_t)s->width * sizeof *s->items);
     if (s->word) sha256_add(sum, s->word, items * sizeof *s->word);
+    if (s->lost)
+        sha256_add(sum, s->lost->hash + s->start[0] * (size_t)s->lost->width,
+                   items * (size_t)s->lost->width * sizeof *s->lost->hash);
     for (size_t k = 0; s->pairs && k < s->count; k++)
         sha256_add(sum, sets_pairs(s, s->start[k]),
                    sets_size(s, k) * sets_size(s, k) * (size_t)s->pairs->width * sizeof(float));

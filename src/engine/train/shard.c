@@ -284,8 +284,8 @@ static onet_status own_room(shard *s, const world *w, const header *h, const one
                                    h->words > 0, true, err);
     if (status) return status;
     if (h->words && w->rank && !(s->words = words_room(h))) return fail_memory(err, "the vocabulary");
-    if (h->words) s->own->words = w->rank ? s->words : all->words;
-    s->own->words_lent = !w->rank;
+    if (h->words && w->rank) s->own->words = s->words;
+    if (h->words && !w->rank) onet_sets_lend_words(s->own, all->words);
     if (h->context && (status = sets_room_context(s->own, items ? items : 1, err))) return status;
     if (h->context && w->rank && (status = sets_room_context(s->plan, plan->start[plan->count], err)))
         return status;

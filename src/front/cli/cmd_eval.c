@@ -9,6 +9,7 @@
 #include "app/chart.h"
 #include "app/command.h"
 #include "app/comparison.h"
+#include "app/division.h"
 #include "app/eval_sets.h"
 #include "app/json_report.h"
 #include "app/ordering.h"
@@ -322,6 +323,7 @@ static const option options[] = {
     OPTION(FLAG, "baselines", AT(baselines),
            .help = "Compare with guessing, with the best single column and with a linear ranker, and say "
                    "which is enough."),
+    if (!status) status = shuffle_right_orders(e.sets, err);
     OPTION(STRING, "train", AT(train), .argument = "FILE", .default_text = "none",
            .help = "With --baselines: the sets that the model was trained on, for the column and the ranker "
                    "to be chosen on. Without it they are chosen on four fifths of the sets and measured on "

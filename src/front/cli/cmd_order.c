@@ -104,8 +104,7 @@ static onet_status answer_some(ordering *o, const char *name, int *bad, onet_err
     onet_status status = gather(o, &sets, name, err);
     *bad = -1;
     if (!status) {
-        sets->words = onet_model_words(o->model);
-        sets->words_lent = 1;
+        onet_sets_lend_words(sets, onet_model_words(o->model));
         status = answer_room_make(&o->room, sets, o->v->order.top, o->v->steps, err);
         if (!status) {
             status =

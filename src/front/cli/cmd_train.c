@@ -332,6 +332,8 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         status = division_hold_out(data, valid, group, count, v->options.seed, err);
         if (status == ONET_USAGE) error_prefix(err, "--holdout %s", v->holdout);
     }
+    onet_sets *measured = v->folds || v->tune ? *data : *valid;
+    if (!status && measured) status = shuffle_right_orders(measured, err);
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
     return status || v->quiet ? status : feature_report(*data, &v->options, err);

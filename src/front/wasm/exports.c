@@ -222,8 +222,7 @@ static onet_status order_record(const onet_model *model, onet_record *record, on
     if (!status && onet_model_columns(model))
         status = onet_sets_set_columns(set, onet_model_columns(model), &wasm_failure);
     if (!status) {
-        set->words = words;
-        set->words_lent = 1;
+        onet_sets_lend_words(set, words);
         status = onet_sets_append_record(set, record, words, 0, &wasm_failure);
         if (!status) status = onet_orderer_run(orderer, set, &answer, &wasm_failure);
     }
