@@ -1,11 +1,12 @@
 /* Tests that values which the features do not tell apart stay different items: texts that have no feature of
  * their own, dates finer than a double, unknown words. Through every reader, through picking, joining and
- * filling, in the measures and in the division into parts. */
+ * filling, in the measures, in the division into parts, and in the relation `equal`. */
 #include <string.h>
 
 #include "data_help.h"
 #include "engine/data/lost.h"
 #include "engine/data/pick.h"
+#include "engine/data/relating.h"
 #include "engine/data/text_value.h"
 #include "engine/evaluate/measure.h"
 #include "ordernet_words.h"
@@ -196,11 +197,45 @@ static void division_sees_texts(void **state) {
     onet_columns_free(columns);
 }
 
+/* Texts without a feature are equal if they are the same text; what is missing equals nothing. */
+static void equal_compares_texts(void **state) {
+    (void)state;
+    static const struct {
+        const char *relate;
+        float from_first[4]; /* to pink, amber, red and the missing one */
+        float missing;       /* between two missing ones */
+    } cases[] = {
+        {"equal:brand", {0, 1, 0, 0}, 0},
+        {"equal:x+brand", {0, 1, 0, 0}, 0},
+        {"equal:brand=blue", {1, 1, 1, 1}, 1}, /* a single feature, as before */
+        {"equal:x", {1, 1, 1, 1}, 1},
+    };
+    onet_error err;
+    onet_columns *columns;
+    onet_read_options o = known(&columns);
+    onet_sets *sets = help_read("q.csv",
+                                "set,x,brand,rank\na,1,amber,0\na,1,pink,1\na,1,amber,2\na,1,red,3\na,1,,4\n"
+                                "a,1,NA,5\n",
+                                &o);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        relating *r;
+        onet_sets view;
+        assert_int_equal(relating_new(&r, cases[k].relate, 0, NULL, 3, columns, &err), ONET_OK);
+        assert_int_equal(seen_make(&view, NULL, r, sets, 0, &err), ONET_OK);
+        for (size_t j = 0; j < 4; j++) assert_true(view.pairs->value[j + 1] == cases[k].from_first[j]);
+        assert_true(view.pairs->value[4 * 6 + 5] == cases[k].missing);
+        seen_free(&view, sets);
+        relating_free(r);
+    }
+    onet_sets_free(sets);
+    onet_columns_free(columns);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unseen_texts_differ), cmocka_unit_test(rare_texts_differ),
         cmocka_unit_test(fine_dates_differ),   cmocka_unit_test(unknown_words_differ),
-        cmocka_unit_test(division_sees_texts),
+        cmocka_unit_test(division_sees_texts), cmocka_unit_test(equal_compares_texts),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

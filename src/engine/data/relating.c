@@ -11,6 +11,7 @@
 #include "engine/base/lines.h"
 #include "engine/base/memory.h"
 #include "engine/data/columns.h"
+#include "engine/data/lost.h"
 
 #define FIELD "onet_train_options.relate"
 
@@ -245,6 +246,25 @@ bool relating_same(const relating *a, const relating *b) {
 
 /* ---- Use --------------------------------------------------------------------------------------------- */
 
+/* Whether the relation is of all features of the column that lost something. */
+static bool has_column(const relating *r, const made_relation *m, int first, int span) {
+    int found = 0;
+    for (int k = m->first; k < m->first + m->count; k++)
+        found += r->feature[k] >= first && r->feature[k] < first + span;
+    return found == span;
+}
+
+/* Whether what the features do not tell is equal too: texts that have none; what is missing equals nothing.
+ */
+static bool lost_equal(const relating *r, const made_relation *m, const onet_lost *lost, size_t i, size_t j) {
+    for (int k = 0; lost && k < lost->width; k++) {
+        size_t width = (size_t)lost->width, at = (size_t)k;
+        uint64_t a = lost->hash[i * width + at], b = lost->hash[j * width + at];
+        if ((a != b || a == LOST_MISSING) && has_column(r, m, lost->feature[k], lost->span[k])) return false;
+    }
+    return true;
+}
+
 /* One relation computed from features, from item i to item j, both counted over all sets. scaling_value reads
  * the features: data in double and in float32 then give the same relation. */
 static double made_value(const relating *r, const made_relation *m, const scaling *scale,
@@ -271,7 +291,7 @@ static double made_value(const relating *r, const made_relation *m, const scalin
             break;
         }
     }
-    if (m->kind == ONET_RELATE_EQUAL) return equal;
+    if (m->kind == ONET_RELATE_EQUAL) return equal && lost_equal(r, m, sets->lost, i, j);
     return m->kind == ONET_RELATE_DISTANCE ? sqrt(sum) : sum;
 }
 
