@@ -95,7 +95,9 @@ typedef struct onet_comparison {
     char sentence[1000]; /* the conclusion in words, with the figures */
     size_t distinct;     /* distinct sets of `test`. Means count every set; intervals and the conclusion
                           * count equal sets as one */
-    void *reserved[3];   /* zero */
+    size_t learned; /* sets of `test` that are equal to one of `train`: of these the measures say nothing of
+                     * new data */
+    void *reserved[2]; /* zero */
 } onet_comparison;
 
 typedef struct onet_compare_options {

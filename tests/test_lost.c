@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data_help.h"
+#include "engine/data/divide.h"
 #include "engine/data/lost.h"
 #include "engine/data/pick.h"
 #include "engine/data/relating.h"
@@ -179,7 +180,7 @@ static void unknown_words_differ(void **state) {
     onet_words_free(words);
 }
 
-/* Sets whose texts differ are not equal. */
+/* Sets whose texts differ are not equal, and sets of other data are found again. */
 static void division_sees_texts(void **state) {
     (void)state;
     onet_error err;
@@ -189,11 +190,16 @@ static void division_sees_texts(void **state) {
                                 "set,x,brand,rank\na,1,amber,0\na,2,pink,1\nb,2,pink,0\nb,1,amber,1\n"
                                 "c,1,pink,0\nc,2,amber,1\nd,1,red,0\nd,2,blue,1\n",
                                 &o);
-    size_t part[4];
+    onet_sets *test =
+        help_read("e.csv", "set,x,brand,rank\nq,2,blue,1\nq,1,red,0\nr,2,amber,0\nr,1,amber,1\n", &o);
+    size_t part[4], equal;
     assert_int_equal(onet_sets_divide(part, sets, NULL, 3, 1, &err), ONET_OK);
     assert_int_equal(part[0], part[1]);
     assert_int_not_equal(part[0], part[2]);
+    assert_int_equal(sets_count_equal(&equal, sets, test, &err), ONET_OK);
+    assert_int_equal(equal, 1);
     onet_sets_free(sets);
+    onet_sets_free(test);
     onet_columns_free(columns);
 }
 

@@ -162,7 +162,7 @@ def _compared(
 
 def found_by(result: ComparisonStruct, names: Optional[List[str]], learned: Sets) -> Dict[str, Any]:
     """A comparison of the library's as a dict. names: of the features; learned: the sets that the model learned from."""
-    found: Dict[str, Any] = {"sets": result.guess.sets, "distinct_sets": result.distinct}
+    found: Dict[str, Any] = {"sets": result.guess.sets, "distinct_sets": result.distinct, "learned_sets": result.learned}
     for name, part in zip(_BEST, (result.guess, result.column, result.ranker, result.model)):
         if part.sets:
             found[name] = {"exact": _triple(part.exact), "tau": _triple(part.tau)}
@@ -190,11 +190,14 @@ class Comparison(Dict[str, Any]):
     """What ``compare`` found: a dict; ``print`` shows it as a table.
 
     rows: a dict per rival with name, exact and tau, each as (mean, low, high), and seconds of training and ordering
-    (None where it takes no time to speak of); conclusion: which is enough, in a sentence; sets: those measured.
+    (None where it takes no time to speak of); conclusion: which is enough, in a sentence; sets: those measured;
+    learned_sets: those of them that were learned from, of which the figures say nothing of new data.
     """
 
     def __str__(self) -> str:
-        lines = [f"{'on ' + str(self['sets']) + ' sets not learned from':<40} {'exact match, %':>24} {'tau':>26} {'seconds':>8}"]
+        learned = self["learned_sets"]
+        which = "not learned from" if not learned else "learned from" if learned == self["sets"] else f"({learned} learned from)"
+        lines = [f"{'on ' + str(self['sets']) + ' sets ' + which:<40} {'exact match, %':>24} {'tau':>26} {'seconds':>8}"]
         for row in self["rows"]:
             exact = "{:.2f} [{:.2f}, {:.2f}]".format(*(100 * x for x in row["exact"]))
             tau = "{:.4f} [{:.4f}, {:.4f}]".format(*row["tau"])
@@ -278,7 +281,7 @@ def compare(
         if measured["exact"][1] > found["model"]["exact"][2]:
             conclusion += " Boosted trees are better than the model."
     add(type(net).__name__, found["model"], seconds)
-    return Comparison(sets=len(held), rows=rows, best=found["best"], conclusion=conclusion)
+    return Comparison(sets=len(held), learned_sets=found["learned_sets"], rows=rows, best=found["best"], conclusion=conclusion)
 
 
 def _measured(sets: Sets, orders: List[np.ndarray]) -> Dict[str, Any]:

@@ -258,7 +258,7 @@ class ComparisonStruct(Structure):
         ("ranker", Report),
         ("model", Report),
         *_members("int feature, falling, conclusion, is_ranker, model_failed, model_beaten; char sentence[1000]"),
-        *_members("size_t distinct; pointer reserved[3]"),
+        *_members("size_t distinct, learned; pointer reserved[2]"),
     ]
 
 

@@ -183,7 +183,8 @@ class OrderNet:
         guessing, the best single feature and a linear ranker: a dict of guessing, column, ranker and model, each with
         exact and tau as (mean, low, high); best, which of them is enough; model_failed, whether the model is no better
         than guessing; conclusion, a sentence; oddities, where the model failed or a simple rule is better, what is odd
-        about the data; sets and distinct_sets, how many were measured, and how many of these are distinct.
+        about the data; sets, distinct_sets and learned_sets, how many were measured, and how many of these are
+        distinct and equal to one that was learned from.
     scales_
         what is done with each feature, a dict of text by its name, or by its number from 0.
     kind_
@@ -519,6 +520,10 @@ class OrderNet:
             self.report_ = found_by(tested, train.features, train)
         else:
             return
+        learned, measured = self.report_["learned_sets"], self.report_["sets"]
+        if learned:
+            which = "these sets" if learned == measured else f"{learned} of the {measured} validation sets"
+            warnings.warn(f"{which} were learned from: the figures say nothing of new data", UserWarning, stacklevel=3)
         if self.report_["model_failed"]:
             warnings.warn(self.report_["conclusion"], UserWarning, stacklevel=3)
 

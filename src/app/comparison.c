@@ -100,6 +100,9 @@ static onet_status print(const onet_comparison *c, const onet_report *given, con
                                : "settings chosen",
                 &c->model}};
     char head[64] = "on sets not learned from";
+    if (c->learned) snprintf(head, sizeof head, "on sets learned from");
+    if (c->learned && c->learned < c->guess.sets)
+        snprintf(head, sizeof head, "on sets, %zu of %zu learned from", c->learned, c->guess.sets);
     if (given) snprintf(head, sizeof head, "on %zu test sets, unused in tuning", c->model.sets);
     printf("%-*s  %*s  %*s\n", wide, head, REPORT_COLUMN, "exact match, %", REPORT_COLUMN, "Kendall's tau");
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -133,6 +136,16 @@ onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *
 }
 
 void comparison_warn(const onet_comparison *c, const char *command) {
+    if (c->learned && c->learned == c->guess.sets)
+        fprintf(stderr,
+                "ordernet %s: warning: these sets were learned from: the figures say nothing of new data\n",
+                command);
+    else if (c->learned)
+        fprintf(stderr,
+                "ordernet %s: warning: %zu of %zu sets were learned from: of these the figures say nothing "
+                "of new "
+                "data\n",
+                command, c->learned, c->guess.sets);
     if (c->model_failed)
         fprintf(stderr, "ordernet %s: WARNING: the model is NO BETTER THAN GUESSING\n", command);
 }
@@ -157,6 +170,7 @@ json_t *comparison_json(const onet_comparison *c, const onet_sets *sets) {
         json_object_set_new(all, row[i].key, object);
     }
     json_object_set_new(all, "distinct_sets", json_integer((json_int_t)c->distinct));
+    json_object_set_new(all, "learned_sets", json_integer((json_int_t)c->learned));
     json_object_set_new(all, "best", json_string(conclusions[c->conclusion]));
     json_object_set_new(all, "model_failed", json_boolean(c->model_failed));
     json_object_set_new(all, "conclusion", json_string(c->sentence));

@@ -113,6 +113,7 @@ onet_status eval_sets_read(eval_sets *e, const char *path, const onet_read_optio
     onet_reader *in;
     onet_status status = onet_reader_open(&in, path, options, err);
     if (!status) status = read_records(e, in, options, group, err);
+    if (!status) onet_reader_hash(in, e->sets->hash);
     onet_reader_close(in);
     bool named = !group;
     for (size_t s = 0; !status && !named && s < e->sets->count; s++) named = e->group[s] != NULL;

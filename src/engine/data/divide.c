@@ -158,6 +158,28 @@ onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, cons
     return ONET_OK;
 }
 
+onet_status sets_count_equal(size_t *count, const onet_sets *train, const onet_sets *test, onet_error *err) {
+    onet_sets part[] = {*train, *test};
+    if (!train->exact || !test->exact) part[0].exact = part[1].exact = NULL; /* float32 is what both have */
+    names seen = {0};
+    size_t known = 0;
+    bool good = true;
+    *count = 0;
+    for (int p = 0; p < 2 && good; p++) {
+        uint64_t *item = hash_room(&part[p]);
+        good = item != NULL;
+        for (size_t s = 0, number; s < part[p].count && good; s++) {
+            set_key key = key_of(&part[p], s, item);
+            good = names_add(&seen, (const char *)&key, sizeof key, &number);
+            if (good && p && number < known) ++*count;
+        }
+        if (!p) known = seen.count;
+        free(item);
+    }
+    names_free(&seen);
+    return good ? ONET_OK : fail_memory(err, "comparing the sets");
+}
+
 /* size [count]: the sets of each bundle; turn [count]: the bundles in a random order, by the seed. */
 static onet_status shuffle_bundles(size_t **size, size_t **turn, const size_t *of, size_t count, size_t sets,
                                    uint64_t seed, onet_error *err) {

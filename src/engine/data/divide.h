@@ -16,6 +16,8 @@ uint64_t *hash_room(const onet_sets *sets);
  * name, NULL for a set of its own; number [sets]: its number. Either may be NULL. */
 onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, const char *const *group,
                          const size_t *number, onet_error *err);
+/* *count: the sets of `test` that are equal to one of `train`, as bundles are. */
+onet_status sets_count_equal(size_t *count, const onet_sets *train, const onet_sets *test, onet_error *err);
 /* part [sets]: bundles in an order drawn by the seed, each to the part that has the fewest sets so far. */
 onet_status bundles_spread(size_t *part, const size_t *of, size_t count, size_t sets, size_t parts,
                            uint64_t seed, onet_error *err);

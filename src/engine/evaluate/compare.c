@@ -486,6 +486,7 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     evidence v = {0};
     if (!status) status = evidence_find(&v, test, err);
     if (!status) {
+    if (!status && train) status = sets_count_equal(&c->learned, train, test, err);
         measure_mean(&c->guess, r.guess, NULL, count, v.own);
         if (r.column) measure_mean(&c->column, r.column, NULL, count, v.own);
         measure_mean(&c->ranker, r.ranker, NULL, count, v.own);

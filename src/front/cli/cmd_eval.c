@@ -175,6 +175,15 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     onet_sets_free(train);
     return status;
 }
+/* Sets of the very file that the model was trained on: all, or as many as were not held out. */
+static size_t learned_from_file(const onet_model *model, const onet_sets *sets) {
+    const char *hash = onet_model_record(model, "data.sha256"),
+               *count = onet_model_record(model, "data.sets");
+    if (!hash || !*hash || strcmp(hash, sets->hash) != 0) return 0;
+    size_t learned = count ? strtoull(count, NULL, 10) : sets->count;
+    return learned < sets->count ? learned : sets->count;
+}
+
 
 static onet_status report(const eval_values *v, const onet_model *model, onet_orderer *orderer,
                           const eval_sets *e, const onet_set_measure *each, onet_error *err) {
@@ -192,6 +201,7 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
     if (!status && v->baselines) status = compare(&compared, v, model, e->sets, each, err);
     if (!status && v->draw) status = draw_features(&features, v->draw, err);
     if (!status && v->json) status = print_json(v, &all, &sizes, &groups, &features, &compared, e->sets, err);
+    if (!status && learned_from_file(model, sets) > c->learned) c->learned = learned_from_file(model, sets);
     if (!status && v->json && v->baselines) comparison_warn(&compared, "eval");
     if (!status && !v->json) {
         if (v->by_size) print_table(&sizes, "n");
