@@ -29,7 +29,7 @@ typedef struct onet_ranker_options {
 } onet_ranker_options;
 
 ONET_API void onet_ranker_defaults(onet_ranker_options *options, size_t size);
-/* Trains on sets with known order. options may be NULL. */
+/* Trains on sets with known order, ONET_BAD if none has two items to place. options may be NULL. */
 ONET_API onet_status onet_ranker_train(onet_model **model, const onet_sets *train,
                                        const onet_ranker_options *options, onet_error *err);
 /* Its weights, of the scaled features and of their ranks within the set, then of the relative ones: [width of

@@ -318,7 +318,7 @@ static void what_it_refuses(void **state) {
     onet_sets_free(sets);
 }
 
-/* One set, sets of one item, equal features: nothing to learn is no failure. */
+/* One set, equal features: nothing to learn is no failure; but sets of one item have no order. */
 static void nothing_to_learn(void **state) {
     onet_sets *sets;
     onet_model *model;
@@ -330,9 +330,11 @@ static void nothing_to_learn(void **state) {
     for (int c = 0; c < 2; c++) assert_true(onet_ranker_weights(model)[c] == 0);
     onet_model_free(model);
     onet_sets_free(sets);
+    onet_error err;
     assert_int_equal(onet_sets_from(&sets, 1, 1, 2, same, order + 1, NULL), ONET_OK);
-    assert_int_equal(onet_ranker_train(&model, sets, NULL, NULL), ONET_OK);
-    onet_model_free(model);
+    assert_int_equal(onet_ranker_train(&model, sets, NULL, &err), ONET_BAD);
+    assert_string_equal(err.text, "no set has two items or more: there is no order to learn");
+    assert_null(model);
     onet_sets_free(sets);
 }
 

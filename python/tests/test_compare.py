@@ -98,6 +98,11 @@ def test_sets_learned_from_are_called_so():
     assert found["learned_sets"] == 20 and "on 20 sets learned from" in str(found)
 
 
+def test_a_ranker_needs_an_order():
+    with pytest.raises(ordernet.DataError, match="no set has two items or more: there is no order to learn"):
+        ordernet.Ranker().fit([[[1.0]], [[2.0]]], [[0], [0]])
+
+
 def test_compare():
     train, test = sum_sets(150, 1, sizes=(3, 4)), sum_sets(80, 2, sizes=(3, 4))
     net = ordernet.OrderNet(**SMALL)

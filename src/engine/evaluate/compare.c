@@ -20,6 +20,7 @@
 #include "engine/decode/encode.h"
 #include "engine/evaluate/mean.h"
 #include "engine/evaluate/measure.h"
+#include "engine/train/train.h"
 #include "ordernet_train.h"
 
 enum {
@@ -161,12 +162,12 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
     onet_sets alone = *train; /* simple rules see no relations */
     alone.pairs = NULL;
     if (!status)
-        status = onet_ranker_train(&model, &alone,
-                                   &(onet_ranker_options){.size = sizeof(onet_ranker_options),
-                                                          .standardise = 1,
-                                                          .seed = o->seed,
-                                                          .threads = o->threads},
-                                   err);
+        status = ranker_train_any(&model, &alone,
+                                  &(onet_ranker_options){.size = sizeof(onet_ranker_options),
+                                                         .standardise = 1,
+                                                         .seed = o->seed,
+                                                         .threads = o->threads},
+                                  err);
     onet_sets scaled = {0}; /* as the ranker sees them */
     if (!status && model->scaling) status = scaling_apply(model->scaling, test, &scaled, err);
     const onet_sets *seen = scaled.items ? &scaled : test;
@@ -485,8 +486,8 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
                        : cross(&r, test, largest, &o, err);
     evidence v = {0};
     if (!status) status = evidence_find(&v, test, err);
-    if (!status) {
     if (!status && train) status = sets_count_equal(&c->learned, train, test, err);
+    if (!status) {
         measure_mean(&c->guess, r.guess, NULL, count, v.own);
         if (r.column) measure_mean(&c->column, r.column, NULL, count, v.own);
         measure_mean(&c->ranker, r.ranker, NULL, count, v.own);

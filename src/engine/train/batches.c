@@ -9,6 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
+#include "engine/train/train.h"
 #include "ordernet_train.h"
 
 void batches_free(batches *b) {
@@ -47,7 +48,7 @@ onet_status batches_new(batches **out, const onet_sets *sets, int most, onet_bat
     if (!b->used) {
         free(count);
         batches_free(b);
-        return fail(err, ONET_BAD, "no set has two items or more: there is no order to learn");
+        return fail(err, ONET_BAD, NO_ORDER);
     }
     b->index = array_new(b->used, sizeof *b->index);
     b->sorted = array_new(b->used, sizeof *b->sorted);

@@ -23,6 +23,7 @@
 #include "engine/train/initial.h"
 #include "engine/train/minimise.h"
 #include "engine/train/options.h"
+#include "engine/train/train.h"
 #include "ordernet_train.h"
 
 enum {
@@ -307,8 +308,24 @@ static onet_status check(const onet_sets *sets, const onet_ranker_options *o, on
     return status;
 }
 
+/* Whether some set has two items to place. */
+static bool has_order(const onet_sets *sets) {
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_placed(sets, s) > 1) return true;
+    return false;
+}
+
 onet_status onet_ranker_train(onet_model **model, const onet_sets *sets, const onet_ranker_options *options,
                               onet_error *err) {
+    onet_status status = ranker_train_any(model, sets, options, err);
+    if (status || has_order(sets)) return status;
+    onet_model_free(*model);
+    *model = NULL;
+    return fail(err, ONET_BAD, NO_ORDER);
+}
+
+onet_status ranker_train_any(onet_model **model, const onet_sets *sets, const onet_ranker_options *options,
+                             onet_error *err) {
     NEED(model, "model");
     *model = NULL;
     NEED(sets, "sets");

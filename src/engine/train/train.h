@@ -3,6 +3,7 @@
 #define TRAIN_TRAIN_H
 
 #include "engine/base/world.h"
+#include "ordernet_train.h"
 
 /* onet_train by all ranks of w (NULL: by this one alone), each with the same options. Rank 0 has the sets and
  * the model to begin with, and writes, validates and reads all files; the others give NULL for both sets, and
@@ -13,6 +14,13 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
 
 /* The pool of a training on this many sets if `given` is AUTO; else `given`. */
 onet_pool train_pool(onet_pool given, size_t sets);
+
+/* What a training says of data in which every set has one item. */
+#define NO_ORDER "no set has two items or more: there is no order to learn"
+/* onet_ranker_train, also of sets that have no order to learn: its scores are then equal, as in a comparison
+ * of sets of one item. */
+onet_status ranker_train_any(onet_model **model, const onet_sets *sets, const onet_ranker_options *options,
+                             onet_error *err);
 
 /* What stands beside a model: m.safetensors has m.best.safetensors. */
 #define TRAIN_BEST       ".best.safetensors"

@@ -72,6 +72,24 @@ static void json_report(json_t *object, const onet_report *report) {
                             report_json(report_measure_of(report, &report_measures[k])));
 }
 
+/* Sets with one item to place, which any model puts in the right order. */
+static size_t count_single(const onet_set_measure *each, size_t count) {
+    size_t single = 0;
+    for (size_t s = 0; s < count; s++) single += each[s].placed < 2;
+    return single;
+}
+
+static void print_single(size_t single, size_t count) {
+    if (single) printf("%zu of %zu sets have one item to place, and are always right\n", single, count);
+}
+
+static void warn_single(size_t single, size_t count) {
+    fflush(stdout);
+    if (single == count)
+        fprintf(stderr, "ordernet eval: warning: all sets have one item, and are always right: is the set "
+                        "column the right one (--set-column)?\n");
+}
+
 /* The parts of a table; the names of sizes are numbers. */
 static json_t *json_parts(const eval_table *t, const char *key, bool number) {
     json_t *list = json_array();
@@ -141,9 +159,11 @@ static onet_status draw_features(const eval_importances *m, const char *path, on
 
 static onet_status print_json(const eval_values *v, const onet_report *all, const eval_table *sizes,
                               const eval_table *groups, const eval_importances *features,
-                              const onet_comparison *compared, const onet_sets *sets, onet_error *err) {
+                              const onet_comparison *compared, const onet_sets *sets, size_t single,
+                              onet_error *err) {
     json_t *report = json_object();
     json_report(report, all);
+    json_object_set_new(report, "single_item_sets", json_integer((json_int_t)single));
     if (sizes->count) json_object_set_new(report, "by_size", json_parts(sizes, "n", true));
     if (groups->count) json_object_set_new(report, "by_group", json_parts(groups, "group", false));
     if (features->count) json_object_set_new(report, "importance", json_features(features, v));
@@ -153,6 +173,15 @@ static onet_status print_json(const eval_values *v, const onet_report *all, cons
     if (!status) puts(text);
     free(text);
     return status;
+}
+
+/* Sets of the very file that the model was trained on: all, or as many as were not held out. */
+static size_t learned_from_file(const onet_model *model, const onet_sets *sets) {
+    const char *hash = onet_model_record(model, "data.sha256"),
+               *count = onet_model_record(model, "data.sets");
+    if (!hash || !*hash || strcmp(hash, sets->hash) != 0) return 0;
+    size_t learned = count ? strtoull(count, NULL, 10) : sets->count;
+    return learned < sets->count ? learned : sets->count;
 }
 
 /* Compares with guessing, the best column and the linear ranker, chosen on the sets of --train. */
@@ -172,24 +201,17 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
         status =
             fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->train);
     if (!status) status = onet_compare(c, train, sets, each, &with, err);
+    if (!status && learned_from_file(model, sets) > c->learned) c->learned = learned_from_file(model, sets);
     onet_sets_free(train);
     return status;
 }
-/* Sets of the very file that the model was trained on: all, or as many as were not held out. */
-static size_t learned_from_file(const onet_model *model, const onet_sets *sets) {
-    const char *hash = onet_model_record(model, "data.sha256"),
-               *count = onet_model_record(model, "data.sets");
-    if (!hash || !*hash || strcmp(hash, sets->hash) != 0) return 0;
-    size_t learned = count ? strtoull(count, NULL, 10) : sets->count;
-    return learned < sets->count ? learned : sets->count;
-}
-
 
 static onet_status report(const eval_values *v, const onet_model *model, onet_orderer *orderer,
                           const eval_sets *e, const onet_set_measure *each, onet_error *err) {
     eval_table sizes = {0}, groups = {0};
     eval_importances features = {0};
     onet_report all;
+    size_t single = count_single(each, e->sets->count);
     onet_measure_mean(&all, each, NULL, e->sets->count);
     onet_status status = v->by_size ? eval_by_size(&sizes, each, e->sets->count, err) : ONET_OK;
     if (!status && v->group) status = eval_by_group(&groups, e, each, err);
@@ -200,18 +222,20 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
     onet_comparison compared;
     if (!status && v->baselines) status = compare(&compared, v, model, e->sets, each, err);
     if (!status && v->draw) status = draw_features(&features, v->draw, err);
-    if (!status && v->json) status = print_json(v, &all, &sizes, &groups, &features, &compared, e->sets, err);
-    if (!status && learned_from_file(model, sets) > c->learned) c->learned = learned_from_file(model, sets);
+    if (!status && v->json)
+        status = print_json(v, &all, &sizes, &groups, &features, &compared, e->sets, single, err);
     if (!status && v->json && v->baselines) comparison_warn(&compared, "eval");
     if (!status && !v->json) {
         if (v->by_size) print_table(&sizes, "n");
         if (v->by_size && v->group) putchar('\n');
         if (v->group) print_table(&groups, v->group);
         if (!v->by_size && !v->group) report_print(&all);
+        print_single(single, e->sets->count);
         if (v->importance) print_features(&features, v->repeats);
         if (v->baselines) putchar('\n');
         if (v->baselines) status = comparison_print(&compared, e->sets, "eval", NULL, err);
     }
+    if (!status) warn_single(single, e->sets->count);
     eval_table_free(&sizes);
     eval_table_free(&groups);
     eval_importances_free(&features);
@@ -299,6 +323,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             eval_sets_read(&e, operands[0], &read, v->per_set || v->group || v->importance, v->group, err);
     }
     if (!status) status = check_sets(v, model, e.sets, operands[0], err);
+    if (!status) status = shuffle_right_orders(e.sets, err);
     if (!status) status = answer_room_make(&room, e.sets, 1, false, err);
     if (!status && (!(logprob = array_new(e.sets->count, sizeof *logprob)) ||
                     !(each = array_new(e.sets->count, sizeof *each))))
@@ -333,7 +358,6 @@ static const option options[] = {
     OPTION(FLAG, "baselines", AT(baselines),
            .help = "Compare with guessing, with the best single column and with a linear ranker, and say "
                    "which is enough."),
-    if (!status) status = shuffle_right_orders(e.sets, err);
     OPTION(STRING, "train", AT(train), .argument = "FILE", .default_text = "none",
            .help = "With --baselines: the sets that the model was trained on, for the column and the ranker "
                    "to be chosen on. Without it they are chosen on four fifths of the sets and measured on "
