@@ -119,6 +119,9 @@ ONET_API int onet_columns_span(const onet_columns *columns, int feature);
 /* What the values of a feature were in the data: "number", "date", "truth value" or, of a column of text,
  * "category". */
 ONET_API const char *onet_columns_kind(const onet_columns *columns, int feature);
+/* Sets what the features were in the data: a letter for each of them, - for a number, d for a date in seconds
+ * since 1970, t for a truth value. Data for a model are refused where they have another kind. */
+ONET_API onet_status onet_columns_set_kinds(onet_columns *columns, const char *kinds, onet_error *err);
 /* The column that names the set of a row, and that of its rank; NULL: not known. */
 ONET_API const char *onet_columns_set(const onet_columns *columns);
 ONET_API const char *onet_columns_rank(const onet_columns *columns);

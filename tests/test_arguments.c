@@ -928,6 +928,10 @@ static void columns(void **state) {
     assert_int_equal(onet_columns_span(c, WIDTH), 1);
     assert_null(onet_columns_unused(NULL));
     assert_string_equal(onet_columns_kind(NULL, 0), "number");
+    usage(onet_columns_set_kinds(NULL, "-", &err));
+    usage(onet_columns_set_kinds(c, NULL, &err));
+    usage(onet_columns_set_kinds(c, "", &err));
+    usage(onet_columns_set_kinds(c, "x-", &err));
     double value = 3;
     assert_false(onet_text_value(NULL, &value) || onet_text_value("true", NULL) ||
                  onet_text_value("1", &value));

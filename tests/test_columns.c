@@ -404,6 +404,41 @@ static void no_names_to_choose_by(void **state) {
     assert_non_null(strstr(err.text, "tests/data/single.npy: the features have no names"));
 }
 
+/* What a column of values is, and what a model refuses. */
+static void kinds(void **state) {
+    static const struct {
+        unsigned seen;
+        char kind;
+    } together[] = {
+        {0, KIND_NUMBER},
+        {SEEN_FLAG, KIND_NUMBER},
+        {SEEN_FLAG | SEEN_NUMBER, KIND_NUMBER},
+        {SEEN_TRUTH, KIND_TRUTH},
+        {SEEN_FLAG | SEEN_TRUTH, KIND_TRUTH},
+        {SEEN_NUMBER | SEEN_TRUTH, 0},
+        {SEEN_DATE, KIND_DATE},
+        {SEEN_DATE | SEEN_FLAG, 0},
+        {SEEN_DATE | SEEN_NUMBER, 0},
+        {SEEN_DATE | SEEN_TRUTH, 0},
+    };
+    for (size_t i = 0; i < sizeof together / sizeof *together; i++)
+        assert_int_equal(kind_of_seen(together[i].seen), together[i].kind);
+    onet_columns *c = columns_of(2, people);
+    onet_error err = {.text = ""};
+    assert_null(columns_refuse(NULL, 0, SEEN_DATE));
+    assert_non_null(columns_refuse(c, 0, SEEN_DATE));
+    assert_non_null(columns_refuse(c, 0, SEEN_TRUTH));
+    assert_null(columns_refuse(c, 0, SEEN_NUMBER));
+    assert_int_equal(onet_columns_set_kinds(c, "dt", &err), ONET_OK);
+    assert_string_equal(onet_columns_kind(c, 0), "date");
+    assert_string_equal(onet_columns_kind(c, 1), "truth value");
+    for (unsigned seen = SEEN_FLAG; seen <= SEEN_TRUTH; seen *= 2) {
+        assert_int_equal(columns_refuse(c, 0, seen) == NULL, seen == SEEN_DATE);
+        assert_int_equal(columns_refuse(c, 1, seen) == NULL, seen == SEEN_FLAG || seen == SEEN_TRUTH);
+    }
+    onet_columns_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_by_name),
@@ -420,6 +455,7 @@ int main(void) {
         cmocka_unit_test(bad_columns),
         cmocka_unit_test(binary_by_name),
         cmocka_unit_test(no_names_to_choose_by),
+        cmocka_unit_test(kinds),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

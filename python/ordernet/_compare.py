@@ -30,7 +30,7 @@ from ._library import (
 )
 from ._library import whole as _whole
 from ._model import OrderNet, _check_orders, _triple
-from ._sets import Sets, as_sets, own_names_of
+from ._sets import Sets, as_sets
 
 _BEST = ("guessing", "column", "ranker", "model")
 
@@ -94,7 +94,7 @@ class Ranker(OrderNet):
             by = by if by and lib.onet_columns_missing(by) else None
             pair = valid if isinstance(valid, tuple) else (valid, None)
             by = None if isinstance(pair[0], Sets) else by
-            valid_sets = as_sets(pair[0], pair[1], None, by, names=own_names_of(train._struct.columns))
+            valid_sets = as_sets(pair[0], pair[1], None, by, like=train._struct.columns)
         if isinstance(self.penalty, bool) or not isinstance(self.penalty, (int, float, np.number)):
             raise UsageError(f"penalty is {self.penalty!r}: it must be a number")
         options = RankerOptions(
@@ -246,7 +246,7 @@ def compare(
         pair = test if isinstance(test, tuple) else (test, None)
         by = given._struct.columns
         by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
-        train, held = given, as_sets(*pair, by=by, names=own_names_of(given._struct.columns))
+        train, held = given, as_sets(*pair, by=by, like=given._struct.columns)
     if held._order is None:
         raise DataError("the test sets have no orders to compare with: give (sets, orders)")
     boost = _booster(trees)

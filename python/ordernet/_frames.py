@@ -69,15 +69,18 @@ def _texts(values: Any) -> np.ndarray:
     return np.array([None if t is None or t.lower() in _MISSING else t for t in texts], dtype=object)
 
 
-def _text_values(texts: np.ndarray) -> Optional[np.ndarray]:
-    """Texts that all are truth values or ISO dates as numbers, as in CSV; None where one is something else."""
+def _text_values(texts: Any) -> Optional[tuple]:
+    """Texts that all are truth values, or all ISO dates, as numbers, as in CSV, and "t" or "d"; None for others."""
     found, value = np.full(len(texts), np.nan), ctypes.c_double()
+    kinds = {"d" if text[:1].isdigit() else "t" for text in texts if text is not None}
+    if len(kinds) != 1:
+        return None
     for i, text in enumerate(texts):
         if text is not None:
             if "\0" in text or not lib.onet_text_value(text.encode(), byref(value)):
                 return None
             found[i] = value.value
-    return found if len(found) and not np.isnan(found).all() else None
+    return found, kinds.pop()
 
 
 #: A number as files spell it, and what they have for a missing one.
@@ -116,29 +119,63 @@ def _numbers_of(values: Any, column: Any) -> Optional[np.ndarray]:
     return _double(array, f"column {column!r}")
 
 
-def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]:
-    """The features that a column of a frame gives: names and float64 arrays. known: of a value that a model knows."""
+#: What the values of a feature are, by the letters of the model file; what the model expects of a column.
+_KINDS = {"-": "a number", "d": "a date", "t": "a truth value"}
+_TRAINED = {"-": "numbers", "d": "dates", "t": "truth values"}
+
+
+def _check_kind(values: Any, column: Any, numbers: Optional[np.ndarray], kind: str, wanted: Optional[str]) -> None:
+    """Refuses a column of another kind than the model's, as the library does for CSV. numbers: the values, of `kind`; None:
+    they are text. wanted: None: no model says what they should be."""
+    if wanted is None or kind == wanted:
+        return
+    bad = ~values.isna().to_numpy()
+    if kind == "-" and wanted == "t" and numbers is not None:  # 0 and 1 are truth values too
+        bad &= ~np.isin(numbers, (0.0, 1.0))
+    if numbers is None:
+        bad &= [t is not None and not (_NUMBER.fullmatch(t) if wanted == "-" else _text_values([t])) for t in _texts(values)]
+    if bad.any():
+        row, said = int(np.flatnonzero(bad)[0]), _KINDS.get(kind, f"not {_KINDS[wanted]}")
+        raise DataError(
+            f"column {column!r}: {values.iloc[row]!r} in row {row} of the frame (from 0) is {said}, but the model was trained on "
+            f"{_TRAINED[wanted]} there; give it such values"
+        )
+
+
+def _features_of(frame: Any, column: Any, known: Optional[tuple], wanted: Optional[str] = None) -> List[tuple]:
+    """The features that a column of a frame gives: names, float64 arrays and kinds. known: of a value that a model knows;
+    wanted: the kind that a model has for the column."""
     if known is not None:
-        return [(column, (_texts(frame[known[0]]) == known[1]).astype(np.float64))]
+        return [(column, (_texts(frame[known[0]]) == known[1]).astype(np.float64), "-")]
     values = frame[column]
+    if wanted is not None and hasattr(values, "cat"):
+        values = values.astype(object)  # the model has no category there
     kind = getattr(values.dtype, "kind", "O")
     if kind in "fiub":
         _double(values.dropna().to_numpy(), f"column {column!r}")
-        return [(str(column), values.to_numpy(dtype=np.float64, na_value=np.nan))]
+        numbers, letter = values.to_numpy(dtype=np.float64, na_value=np.nan), "t" if kind == "b" else "-"
+        _check_kind(values, column, numbers, letter, wanted)
+        return [(str(column), numbers, wanted or letter)]
     if kind == "M":
         plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(values.dt, "tz", None) is not None else values
         times = plain.to_numpy(dtype="datetime64[ns]")
         seconds = times.astype(np.int64) / 1e9
-        return [(str(column), np.where(np.isnat(times), np.nan, seconds))]
+        _check_kind(values, column, seconds, "d", wanted)
+        return [(str(column), np.where(np.isnat(times), np.nan, seconds), "d")]
     if kind not in "OUS":
         raise DataError(f"column {column!r} has values of type {values.dtype}, which cannot be a feature; leave it out")
     numbers = _numbers_of(values, column)
     if numbers is not None:
-        return [(str(column), numbers)]
+        _check_kind(values, column, numbers, "-", wanted)
+        return [(str(column), numbers, wanted or "-")]
     texts = _texts(values)
-    numbers = None if hasattr(values, "cat") else _text_values(texts)
-    if numbers is not None:
-        return [(str(column), numbers)]
+    told = None if hasattr(values, "cat") else _text_values(texts)
+    if told is not None:
+        _check_kind(values, column, told[0], told[1], wanted)
+        return [(str(column), told[0], told[1])]
+    _check_kind(values, column, None, "", wanted)
+    if wanted is not None:  # all are missing
+        return [(str(column), np.full(len(values), np.nan), wanted)]
     there = Counter(t for t in texts if t is not None)
     if not len(there):
         raise DataError(f"column {column!r} has no values; leave it out")
@@ -148,7 +185,7 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]
             "of features"
         )
     most = sorted(value for value, _ in there.most_common(MOST_CLASSES))  # of equally frequent ones those met first
-    return [(f"{column}={value}", (texts == value).astype(np.float64)) for value in most]
+    return [(f"{column}={value}", (texts == value).astype(np.float64), "-") for value in most]
 
 
 #: The fraction of a second of an ISO date, without zeros at its end; a double tells six digits of it.
@@ -188,16 +225,17 @@ def _lost_columns(frame: Any, made: List[tuple], classes: dict) -> List[tuple]:
             if c == same[0]:
                 lost.append((first, len(same), _lost_of(values, [classes[k][1] for k in same])))
         elif kind == "M" or (kind in "OUS" and _numbers_of(values, column) is None):
-            told = [name[len(str(column)) + 1 :] for name, _ in features if name != str(column)]
+            told = [name[len(str(column)) + 1 :] for name, *_ in features if name != str(column)]
             lost.append((first, span, _lost_of(values, told)))
         first += span
     return [one for one in lost if one[2].any()]
 
 
-def _all_features(frame: Any, chosen: List[Any], classes: dict) -> tuple:
-    """The features of all columns, those of categories last, as in CSV; names of a model stay in their order. And what they
-    do not tell: columns of _Lost."""
-    made = [(c, _features_of(frame, c, classes[c])) for c in chosen]
+def _all_features(frame: Any, chosen: List[Any], classes: dict, kinds: Optional[str] = None) -> tuple:
+    """The features of all columns, those of categories last, as in CSV; names of a model stay in their order. kinds: what
+    the model's features are, a letter each. And what the features do not tell: columns of _Lost."""
+    wanted = kinds if kinds is not None and len(kinds) == len(chosen) else [None] * len(chosen)
+    made = [(c, _features_of(frame, c, classes[c], kind)) for c, kind in zip(chosen, wanted)]
     if all(classes[c] is None for c in chosen):
         made.sort(key=lambda one: one[1][0][0] != str(one[0]))
     return [one for _, found in made for one in found], _lost_columns(frame, made, classes)
@@ -354,7 +392,8 @@ class _Frame:
 
 class _Flat(NamedTuple):
     """Sets one behind the other: items [total, width], sizes [count], names of the features or None; rows of each set in
-    an array with padding, else 0; flags of context items [total] or None; columns of _Lost."""
+    an array with padding, else 0; flags of context items [total] or None; columns of _Lost; kinds of the features, a
+    letter each, or None."""
 
     items: np.ndarray
     sizes: np.ndarray
@@ -362,11 +401,12 @@ class _Flat(NamedTuple):
     rows: int = 0
     context: Optional[np.ndarray] = None
     lost: Sequence[tuple] = ()
+    kinds: Optional[str] = None
 
 
-def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> _Flat:
-    """Sets that are data frames, one per set. Their columns are taken by name: by those wanted, or as the first has them;
-    each other frame then has the same, in any order."""
+def _flat_frames(each: list, wanted: Optional[Sequence[Any]], kinds: Optional[str] = None) -> _Flat:
+    """Sets that are data frames, one per set. Their columns are taken by name: by those wanted, which are of these kinds, or as
+    the first has them; each other frame then has the same, in any order."""
     import pandas
 
     first = [c for c in each[0].columns if c not in _OWN] if _is_frame(each[0]) else []
@@ -402,10 +442,18 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]]) -> _Flat:
                 _double(part[column].to_numpy(), f"column {column!r}")
     sizes = np.fromiter((len(one) for one in each), np.intp, len(each))
     known = {c if one else column: one for c, column, one in zip(chosen, columns, classes)}
-    made, lost = _all_features(whole, _used(whole, list(known), np.repeat(np.arange(len(each)), sizes), "error") if wanted is None else list(known), known)
-    items = np.ascontiguousarray(np.column_stack([values for _, values in made]))
+    used = _used(whole, list(known), np.repeat(np.arange(len(each)), sizes), "error") if wanted is None else list(known)
+    made, lost = _all_features(whole, used, known, kinds)
+    items = np.ascontiguousarray(np.column_stack([values for _, values, _ in made]))
     context = np.concatenate([np.zeros(n, bool) if one is None else one == 1 for one, n in zip(flags, sizes)])
-    return _Flat(items, sizes, [str(name) for name, _ in made], context=context.astype(np.uint8) if context.any() else None, lost=lost)
+    return _Flat(
+        items,
+        sizes,
+        [str(name) for name, _, _ in made],
+        context=context.astype(np.uint8) if context.any() else None,
+        lost=lost,
+        kinds="".join(kind for _, _, kind in made),
+    )
 
 
 def _unpadded(array: np.ndarray) -> _Flat:
@@ -420,8 +468,9 @@ def _unpadded(array: np.ndarray) -> _Flat:
     return _Flat(np.ascontiguousarray(array[np.arange(n) < sizes[:, None]]), sizes, rows=n)
 
 
-def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> _Flat:
-    """Sets that are not given as Sets. wanted: the names of the features, for data frames."""
+def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None, kinds: Optional[str] = None) -> _Flat:
+    """Sets that are not given as Sets. wanted: the names of the features, and kinds what a model has for them, for data
+    frames."""
     if isinstance(sets, (str, bytes)):
         raise DataError("the sets are a text; Sets.read(path) reads a file")
     if _is_frame(sets):
@@ -445,7 +494,7 @@ def _flat_items(sets: Any, wanted: Optional[Sequence[Any]] = None) -> _Flat:
     if not each:
         raise DataError("there are no sets: the list is empty")
     if any(map(_is_frame, each)):
-        return _flat_frames(each, wanted)
+        return _flat_frames(each, wanted, kinds)
     for s, one in enumerate(each):
         if type(one) is not np.ndarray or one.dtype != np.float32:
             each[s] = one = _numbers(one, f"set {s + 1}")

@@ -36,7 +36,7 @@ from ._library import (
 )
 from ._library import whole as _whole
 from ._progress import Progress, SearchLine, bar, search_text, shows
-from ._sets import Sets, as_sets, names_of, own_names_of
+from ._sets import Sets, as_sets, names_of
 
 #: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
 MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")
@@ -479,7 +479,7 @@ class OrderNet:
             raise UsageError("resume and force are about the files of a training: give path too")
         words = start if start is not None and start.words else None
         by = start.columns if start is not None and start.fills else None
-        train = as_sets(sets, orders, words, by, self.missing, start and start.names)
+        train = as_sets(sets, orders, words, by, self.missing, start.columns if start is not None else None)
         _check_orders(train)
         self.__dict__.pop("tuned_", None)
         valid_sets, searched = None, self.tune is not None and self.tune is not False
@@ -495,7 +495,7 @@ class OrderNet:
                 raise DataError("valid is a pair (sets, orders), or a Sets that has orders")
             by = train._struct.columns
             by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
-            valid_sets = as_sets(pair[0], pair[1], words, by, names=own_names_of(train._struct.columns))
+            valid_sets = as_sets(pair[0], pair[1], words, by, like=train._struct.columns)
         if self.keep == "best" and valid_sets is None:
             raise UsageError("keep='best' needs validation sets: give some as valid=(sets, orders), or holdout='10%'")
         functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
@@ -694,7 +694,7 @@ class OrderNet:
     def _given(self, sets: Any, orders: Any = None) -> Sets:
         engine = self._fitted()
         by = engine.columns if engine.fills else None
-        given = as_sets(sets, orders, engine if engine.words else None, by, names=engine.names)
+        given = as_sets(sets, orders, engine if engine.words else None, by, like=engine.columns)
         if given.width != engine.width:
             raise DataError(
                 f"the sets have items of {given.width} features, but the model was trained on {engine.features}"
@@ -883,7 +883,8 @@ class OrderNet:
             raise UsageError(
                 "predict_frame needs the column that says the set: set=..., as this model knows no columns"
             )
-        given = Sets._of_frame(frame, set, None, features, "error", engine.columns if engine.fills else None)
+        by = engine.columns if engine.fills else None
+        given = Sets._of_frame(frame, set, None, features, "error", by, like=engine.columns)
         if given.width != engine.width:
             raise DataError(
                 f"there are {given.width} features, but the model was trained on {engine.features}; name them: features=[...]"

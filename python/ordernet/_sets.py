@@ -42,8 +42,8 @@ class _Owner:
         self._free(self.handle)
 
 
-def _columns(width: int, names: Optional[Sequence[str]], set: Any = None) -> Optional[_Owner]:
-    """The names of features, as the library keeps them in a model; None where there are none."""
+def _columns(width: int, names: Optional[Sequence[str]], set: Any = None, kinds: Optional[str] = None) -> Optional[_Owner]:
+    """The names of features, as the library keeps them in a model; None where there are none. kinds: a letter for each."""
     if names is None:
         return None
     names = _listed(names, "features", UsageError)
@@ -53,7 +53,10 @@ def _columns(width: int, names: Optional[Sequence[str]], set: Any = None) -> Opt
     text = (ctypes.c_char_p * width)(*(_library.text_bytes(name, "a name of features") for name in names))
     name_of_set = None if set is None else _library.text_bytes(set, "set")
     call("onet_columns_new", byref(handle), width, text, name_of_set, None, bad=DataError)
-    return _Owner(handle, lib.onet_columns_free)
+    owner = _Owner(handle, lib.onet_columns_free)
+    if kinds is not None:
+        call("onet_columns_set_kinds", handle, kinds.encode())
+    return owner
 
 
 class Sets:
@@ -125,6 +128,7 @@ class Sets:
             relations=relations,
             context=flags,
             lost=given.lost,
+            kinds=given.kinds,
         )
 
     def _fill(
@@ -140,14 +144,16 @@ class Sets:
         relations: Optional[Sequence[str]] = None,
         context: Optional[np.ndarray] = None,
         lost: Sequence[tuple] = (),
+        kinds: Optional[str] = None,
     ) -> None:
         """by: the columns of the model that says what becomes of missing values. pairs: value [all pairs, R]. context:
-        flags [all items], of which the caller keeps no other reference. lost: columns of _Lost."""
+        flags [all items], of which the caller keeps no other reference. lost: columns of _Lost. kinds: a letter
+        for each feature, as onet_columns_set_kinds takes them."""
         start = np.zeros(len(sizes) + 1, SIZE)
         np.cumsum(sizes, out=start[1:])
         # A copy: what was checked must stay as it is.
         order = None if order is None else np.array(order, np.int32)
-        columns = _columns(items.shape[1], features, set)
+        columns = _columns(items.shape[1], features, set, kinds)
         items, exact = _rounded(items, start)
         struct = SetsStruct(
             count=len(sizes),
@@ -389,7 +395,9 @@ class Sets:
         by: Optional[int] = None,
         pairs: Any = None,
         name: Any = None,
+        like: Optional[int] = None,
     ) -> "Sets":
+        """like: the columns of a model, whose kinds the features must have."""
         need_frame(frame)
         if set is None:
             raise UsageError("set is None: name the column whose equal values say which rows belong together")
@@ -422,8 +430,8 @@ class Sets:
         context = _context_of(frame, [set, rank, name, *(known[0] if known else c for c, known in classes.items())])
         place = _Frame(frame, set, chosen)
         used = chosen if features is not None else _used(frame, chosen, place.of, missing, pairs is not None)
-        made, lost = _all_features(frame, used, classes)
-        items = np.column_stack([values for _, values in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
+        made, lost = _all_features(frame, used, classes, kinds_of(like))
+        items = np.column_stack([values for _, values, _ in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
         value, relations = (None, None) if pairs is None else place.pairs(frame, pairs, name)
         order = None if rank is None else place.order(frame[rank].to_numpy(), rank, context)
         flags = None if context is None or not (context == 1).any() else (context == 1).astype(np.uint8)[place.rows]
@@ -433,7 +441,7 @@ class Sets:
                 np.ascontiguousarray(items),
                 place.sizes,
                 order,
-                [one for one, _ in made] or None,
+                [one for one, _, _ in made] or None,
                 set,
                 missing,
                 by,
@@ -441,6 +449,7 @@ class Sets:
                 relations,
                 flags,
                 [(first, span, found[place.rows]) for first, span, found in lost],
+                "".join(kind for _, _, kind in made),
             )
         except DataError as error:
             raise DataError(f"{error} (sets are counted in the order in which they are met)") from None
@@ -654,6 +663,7 @@ class Sets:
             self.relations,
             None if self._context is None else np.array(self._context),
             self._lost_columns(),
+            kinds_of(s.columns),
         )
 
     def _lost_columns(self) -> List[tuple]:
@@ -679,9 +689,10 @@ def _again(
     relations: Optional[List[str]] = None,
     context: Optional[np.ndarray] = None,
     lost: Sequence[tuple] = (),
+    kinds: Optional[str] = None,
 ) -> Sets:
     new = Sets.__new__(Sets)
-    new._fill(items, sizes, order, features, pairs=pairs, relations=relations, context=context, lost=lost)
+    new._fill(items, sizes, order, features, pairs=pairs, relations=relations, context=context, lost=lost, kinds=kinds)
     return new
 
 
@@ -724,6 +735,14 @@ def own_names_of(columns: Optional[int]) -> Optional[List[str]]:
     return None if names is None else names[: lib.onet_columns_width(columns)]
 
 
+def kinds_of(columns: Optional[int]) -> Optional[str]:
+    """What the features were in the data, a letter for each as in a model file; None where they have no names."""
+    if own_names_of(columns) is None:
+        return None
+    letter = {b"date": "d", b"truth value": "t"}
+    return "".join(letter.get(lib.onet_columns_kind(columns, j), "-") for j in range(lib.onet_columns_width(columns)))
+
+
 def fitted(model: Any) -> Any:
     """The Engine of an OrderNet that a user gave."""
     if not hasattr(model, "_fitted"):
@@ -737,19 +756,19 @@ def as_sets(
     words: Any = None,
     by: Optional[int] = None,
     missing: str = "error",
-    names: Optional[Sequence[str]] = None,
+    like: Optional[int] = None,
 ) -> Sets:
     """What a user gave as sets. words: the Engine that has the vocabulary of sets of words. by: columns of a model
-    that says what becomes of missing values; without, `missing` does. names: the model's features, by which the columns
-    of data frames are taken."""
+    that says what becomes of missing values; without, `missing` does. like: columns of a model, by whose names and kinds
+    the columns of data frames are taken."""
     if isinstance(sets, (str, Path)):
         raise DataError("the sets are a text or path; Sets.read(path) reads a file")
     if words is not None and not isinstance(sets, Sets):
         sets = words.word_sets(sets)
     if isinstance(sets, Sets):
         return sets if orders is None else sets.with_orders(orders)
-    given = _flat_items(sets, names)
+    given = _flat_items(sets, own_names_of(like), kinds_of(like))
     order = None if orders is None else _flat_order(orders, given.sizes, given.rows, given.context)
     new = Sets.__new__(Sets)
-    new._fill(given.items, given.sizes, order, given.names, missing=missing, by=by, context=given.context, lost=given.lost)
+    new._fill(given.items, given.sizes, order, given.names, missing=missing, by=by, context=given.context, lost=given.lost, kinds=given.kinds)
     return new

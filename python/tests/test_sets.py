@@ -587,6 +587,39 @@ def test_texts_that_are_not_named(tmp_path):
     assert len(named.features) == 33  # who names a column means it
 
 
+def test_kinds_of_columns(tmp_path):
+    """Values of another kind than the model's column has are refused, by row; 0 and 1 are truth values too."""
+    pd = pytest.importorskip("pandas")
+    days = ["2024-01-01", "2024-05-01", "2024-02-01", "2024-03-01"]
+    frame = pd.DataFrame({"set": list("aabb"), "when": pd.to_datetime(days), "x": [1.0, 3, 2, 5], "ok": [True, False, False, True]})
+    sets = Sets.from_frame(frame.assign(rank=[0, 1, 0, 1]), set="set", rank="rank")
+    again = pickle.loads(pickle.dumps(sets))
+    text = frame.assign(when=days, x=frame["x"].astype(str), ok=frame["ok"].astype(str))
+    text.assign(rank=[0, 1, 0, 1]).to_csv(tmp_path / "a.csv", index=False)
+    for one in (sets, again, Sets.read(tmp_path / "a.csv")):
+        model = ordernet.Ranker().fit(one)
+        answer = model.predict_frame(frame, set="set")["rank"].tolist()
+        for same in (text, frame.assign(ok=[1, 0, 0, 1]), frame.assign(ok=frame["ok"].astype("boolean"))):
+            assert model.predict_frame(same, set="set")["rank"].tolist() == answer
+        for column, values, what, trained in (
+            ("x", frame["when"], r"Timestamp\('2024-01-01 00:00:00'\) in row 0 of the frame \(from 0\) is a date", "numbers"),
+            ("x", frame["ok"], "True in row 0 .* is a truth value", "numbers"),
+            ("x", ["1", "2024-01-01", "3", "4"], "'2024-01-01' in row 1 .* is no", "numbers"),
+            ("when", frame["x"], "1.0 in row 0 .* is a number", "dates"),
+            ("when", frame["when"].astype("int64"), "1704067200000000000 in row 0 .* is a number", "dates"),
+            ("when", frame["ok"], "True in row 0 .* is a truth value", "dates"),
+            ("ok", frame["x"], "3.0 in row 1 .* is a number", "truth values"),
+            ("ok", days, "'2024-01-01' in row 0 .* is a date", "truth values"),
+        ):
+            wrong = frame.assign(**{column: values})
+            with pytest.raises(DataError, match=f"column '{column}': {what}.*the model was trained on {trained} there"):
+                model.predict_frame(wrong, set="set")
+            with pytest.raises(DataError, match=f"column '{column}': {what}"):
+                model.predict([part.drop(columns="set") for _, part in wrong.groupby("set")])
+    mixed = pd.DataFrame({"set": ["a"] * 4, "w": ["true", "2024-01-01"] * 2})
+    assert Sets.from_frame(mixed, set="set", features=["w"]).features == ["w=2024-01-01", "w=true"]
+
+
 def test_whole_numbers_that_double_rounds():
     whole = 2**53 + 1
     pandas = pytest.importorskip("pandas")

@@ -151,9 +151,11 @@ class Answers(unittest.TestCase):
             with serving("--model", f"m={model}") as server:
                 self.assertEqual(server.post("/v1/order", {"sets": sets})[1]["answers"], answers_of(printed))
                 self.assertEqual(json.loads(server.ask("GET", "/v1/models")[2])["models"][0]["columns"], ["age", "height"])
-                bad = {"items": [{"height": 0.5}]}
-                _, said, _ = command("order", "--model", model, stdin=lines([bad]))
-                self.assertEqual(server.post("/v1/order", bad)[1]["error"], as_request(said))
+                for item in ({"height": 0.5}, {"height": 0.5, "age": "2024-05-31"}, {"height": True, "age": 7}):
+                    bad = {"items": [item]}
+                    _, said, status = command("order", "--model", model, stdin=lines([bad]))
+                    self.assertEqual(status, 3)
+                    self.assertEqual(server.post("/v1/order", bad)[1]["error"], as_request(said))
 
     def test_relations(self):
         """Sets with relations, with and without features; the list of models says that they are needed."""

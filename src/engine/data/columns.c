@@ -65,6 +65,40 @@ const char *onet_columns_kind(const onet_columns *c, int feature) {
                                                            : "number";
 }
 
+unsigned seen_number(double value) {
+    return value == 0 || value == 1 ? SEEN_FLAG : SEEN_NUMBER;
+}
+
+unsigned seen_text(const char *text) {
+    return *text >= '0' && *text <= '9' ? SEEN_DATE : SEEN_TRUTH;
+}
+
+const char *seen_name(unsigned seen) {
+    return seen & SEEN_DATE ? "a date" : seen & SEEN_TRUTH ? "a truth value" : "a number";
+}
+
+char kind_of_seen(unsigned seen) {
+    if (!(seen & ~(unsigned)(SEEN_FLAG | SEEN_NUMBER))) return KIND_NUMBER;
+    if (!(seen & ~(unsigned)(SEEN_FLAG | SEEN_TRUTH))) return KIND_TRUTH;
+    return seen == SEEN_DATE ? KIND_DATE : 0;
+}
+
+const char *columns_refuse(const onet_columns *model, int j, unsigned seen) {
+    if (!model || !model->name || j >= model->width) return NULL;
+    char kind = model->kind ? model->kind[j] : (char)KIND_NUMBER;
+    if (kind == (char)KIND_DATE)
+        return seen == SEEN_DATE ? NULL
+                                 : ", but the model was trained on dates there; write a date of ISO 8601, "
+                                   "such as 2024-05-31";
+    if (kind == (char)KIND_TRUTH)
+        return seen == SEEN_FLAG || seen == SEEN_TRUTH
+                   ? NULL
+                   : ", but the model was trained on truth values there; write true or false, or 1 or 0";
+    return seen == SEEN_FLAG || seen == SEEN_NUMBER
+               ? NULL
+               : ", but the model was trained on numbers there; write a number";
+}
+
 const char *onet_columns_set(const onet_columns *c) {
     return c ? c->set : NULL;
 }

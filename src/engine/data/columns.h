@@ -24,6 +24,21 @@ struct onet_columns {
 /* What the values of a feature were in the data. */
 enum { KIND_NUMBER = '-', KIND_DATE = 'd', KIND_TRUTH = 't' };
 
+/* What single values were, as bits: those of a column together say its kind. SEEN_FLAG: the number 0 or 1,
+ * which stands for a truth value too. */
+enum { SEEN_FLAG = 1, SEEN_NUMBER = 2, SEEN_DATE = 4, SEEN_TRUTH = 8 };
+
+unsigned seen_number(double value);
+/* text: one that text_value takes. */
+unsigned seen_text(const char *text);
+/* "a number", "a date", "a truth value": one of the bits. */
+const char *seen_name(unsigned seen);
+/* The kind of a column in which these were seen; 0: they do not go together, as dates and numbers. */
+char kind_of_seen(unsigned seen);
+/* ", but the model was trained on dates there; ...": why a value is refused; NULL: it is of the kind that the
+ * model has for feature j, or what the model has is not known. */
+const char *columns_refuse(const onet_columns *model, int j, unsigned seen);
+
 /* kind [width] is copied, unless all are numbers. */
 onet_status columns_take_kinds(onet_columns *columns, const char *kind, onet_error *err);
 /* Sets the values that replace missing ones, fill [width], and the features with an indicator, flag [width]

@@ -146,6 +146,19 @@ onet_status columns_take_kinds(onet_columns *c, const char *kind, onet_error *er
     return plain == width || c->kind ? ONET_OK : fail_memory(err, "the kinds of the features");
 }
 
+onet_status onet_columns_set_kinds(onet_columns *columns, const char *kinds, onet_error *err) {
+    static const char known[] = {KIND_NUMBER, KIND_DATE, KIND_TRUTH, 0};
+    NEED(columns, "columns");
+    NEED(kinds, "kinds");
+    size_t width = (size_t)columns->width;
+    if (strlen(kinds) != width || strspn(kinds, known) != width)
+        return fail(err, ONET_USAGE,
+                    "the kinds \"%.100s\" of %d features; give a letter for each: - for a number, d for a "
+                    "date, t for a truth value",
+                    kinds, columns->width);
+    return columns_take_kinds(columns, kinds, err);
+}
+
 onet_status columns_add_unused(onet_columns *c, const char *name, size_t length, onet_error *err) {
     char *list;
     if (asprintf(&list, "%s%s%.*s", c->unused ? c->unused : "", c->unused ? ", " : "", (int)length, name) < 0)
@@ -224,6 +237,18 @@ static onet_status take_features(onet_sets *sets, const int *from, int width, ch
     if (status) {
         free(own);
         free(exact);
+        return status;
+    }
+    char *kind = sets->columns->kind ? array_new(w + 1, 1) : NULL;
+    if (sets->columns->kind && !kind) status = fail_memory(err, "the kinds of the features");
+    for (size_t j = 0; j < w && kind; j++)
+        kind[j] = from[j] < sets->columns->width ? sets->columns->kind[from[j]] : KIND_NUMBER;
+    if (kind) status = columns_take_kinds(columns, kind, err);
+    free(kind);
+    if (status) {
+        free(own);
+        free(exact);
+        onet_columns_free(columns);
         return status;
     }
     for (size_t i = 0; i < items; i++)

@@ -110,7 +110,8 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     bool named = o->features || (model && model->name), some = !o->features || *o->features;
     bool one_set = o->one_set || !*set;
     t->crlf = rows->crlf;
-    t->categories = o->features && !(model && model->name);
+    t->model = model && model->name ? model : NULL;
+    t->categories = o->features && !t->model;
     t->unasked = t->unasked && !o->features && !model;
     onet_status status = read_names(t, rows, err);
     if (status) return status;
@@ -219,6 +220,13 @@ bool csv_spelt(const char *text, size_t length) {
     return spelling(text, length) || is_dash(text, length);
 }
 
+/* Whether a feature is of this kind as far as a model says so. */
+static bool kind_is(const csv_table *t, size_t k, char kind) {
+    int j = t->column[k].feature;
+    bool known = t->model && t->model->kind && j < t->model->width;
+    return (known ? t->model->kind[j] : KIND_NUMBER) == kind;
+}
+
 static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
                                 size_t length, bool feature, onet_error *err) {
     const char *what =
@@ -232,8 +240,32 @@ static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t
         what = "is not a finite number; give a number or leave the set out";
     else
         advice = feature;
+    if (feature && !kind_is(t, k, KIND_NUMBER)) {
+        what = kind_is(t, k, KIND_DATE) ? "is not a date of ISO 8601, such as 2024-05-31; correct it"
+                                        : "is not a truth value; write true or false, or 1 or 0";
+        advice = false;
+    }
     onet_status status = bad_value(t, rows, k, text, length, what, err);
     if (advice) error_field(err, "onet_read_options.features");
+    return status;
+}
+
+/* ONET_BAD: the value is of another kind than those that the model was trained on, or those above it. */
+static onet_status check_kind(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
+                              size_t length, unsigned seen, onet_error *err) {
+    const csv_column *c = &t->column[k];
+    const char *why = columns_refuse(t->model, c->feature, seen);
+    char what[256];
+    if (why) {
+        snprintf(what, sizeof what, "is %s%s", seen_name(seen), why);
+        return bad_value(t, rows, k, text, length, what, err);
+    }
+    if (kind_of_seen(c->seen | seen)) return ONET_OK;
+    snprintf(what, sizeof what,
+             "is %s, but %s stands above it; give the column one kind of values, or name the features",
+             seen_name(seen), seen_name(c->seen));
+    onet_status status = bad_value(t, rows, k, text, length, what, err);
+    error_field(err, "onet_read_options.features");
     return status;
 }
 
@@ -241,15 +273,18 @@ static onet_status number(csv_table *t, const csv_rows *rows, size_t k, const ch
                           double *value, onet_error *err) {
     csv_column *c = &t->column[k];
     bool feature = c->kind != CSV_RANK;
+    unsigned seen = 0;
     if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length) {
         if (!feature || !text_value(text, length, value))
             return not_a_number(t, rows, k, text, length, feature, err);
-        bool truth = *text < '0' || *text > '9';
-        c->truths += truth;
-        c->dates += !truth;
-        if (feature && !truth && !csv_lose(t, k, t->rows, text_value_lost(text, length)))
+        seen = seen_text(text);
+        if (feature && seen == SEEN_DATE && !csv_lose(t, k, t->rows, text_value_lost(text, length)))
             return fail_memory(err, "the dates of a column");
     }
+    if (feature && !seen) seen = seen_number(*value);
+    onet_status status = feature ? check_kind(t, rows, k, text, length, seen, err) : ONET_OK;
+    if (status) return status;
+    c->seen |= seen;
     float nearest;
     if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
@@ -408,11 +443,10 @@ static onet_status settle_text(csv_table *t, csv_column *c, bool missing, onet_e
         const char *text = c->values.text + c->values.at[c->code[row]];
         double *value = &t->items[row * (size_t)t->width + (size_t)c->feature];
         text_value(text, c->values.at[c->code[row] + 1] - c->values.at[c->code[row]], value);
-        bool date = *text >= '0' && *text <= '9';
-        c->dates += date;
-        c->truths += !date;
+        unsigned seen = seen_text(text);
+        c->seen |= seen;
         size_t length = c->values.at[c->code[row] + 1] - c->values.at[c->code[row]];
-        if (date && !csv_lose(t, (size_t)(c - t->column), row, text_value_lost(text, length)))
+        if (seen == SEEN_DATE && !csv_lose(t, (size_t)(c - t->column), row, text_value_lost(text, length)))
             return fail_memory(err, "the dates of a column");
     }
     return ONET_OK;
@@ -520,8 +554,7 @@ static onet_status make_columns(csv_table *t, const onet_read_options *o, onet_e
     if (!status) memset(kind, KIND_NUMBER, (size_t)t->width);
     for (size_t k = 0; k < t->columns && !status; k++) {
         const csv_column *c = &t->column[k];
-        if (c->kind == CSV_FEATURE && (c->dates || c->truths))
-            kind[c->feature] = c->dates ? KIND_DATE : KIND_TRUTH;
+        if (c->kind == CSV_FEATURE) kind[c->feature] = kind_of_seen(c->seen);
     }
     if (!status) status = columns_take_kinds(t->columns_of_items, kind, err);
     free(kind);

@@ -63,13 +63,13 @@ typedef struct csv_column {
     int feature; /* CSV_FEATURE, CSV_OPEN: its place among the numbers of a row */
     /* CSV_OPEN: what was seen of it. */
     size_t numbers, texts;
-    size_t quoted;        /* numbers in quotes */
-    bool text_first;      /* the first value was a text */
-    long text_line;       /* where the first text is */
-    char text[48];        /* the beginning of it */
-    size_t dates, truths; /* CSV_FEATURE: values that were such texts */
-    size_t spelt;         /* texts that look like a number spelt otherwise, as 48,85 or 5% */
-    size_t dashes;        /* texts that stand for a missing value, as - does */
+    size_t quoted;   /* numbers in quotes */
+    bool text_first; /* the first value was a text */
+    long text_line;  /* where the first text is */
+    char text[48];   /* the beginning of it */
+    unsigned seen;   /* CSV_FEATURE: SEEN_NUMBER, ... of columns.h: what its values were */
+    size_t spelt;    /* texts that look like a number spelt otherwise, as 48,85 or 5% */
+    size_t dashes;   /* texts that stand for a missing value, as - does */
     /* CSV_OPEN, CSV_FEATURE: values that are missing, and where the first is. */
     size_t missing;
     long missing_line;
@@ -99,6 +99,7 @@ struct csv_table {
     size_t rows, sets;
     int width;                      /* while reading: features, and columns that may become such */
     onet_columns *columns_of_items; /* their names, and those of the set and rank columns */
+    const onet_columns *model;      /* of the model, where it has names; while reading */
     bool one_set;                   /* there is no column that tells sets apart */
     size_t *start;                  /* [sets + 1] */
     double *items;                  /* [rows, width]; NaN: the value is missing */

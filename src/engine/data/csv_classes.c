@@ -87,6 +87,7 @@ onet_status classes_use(text_use *use, const names *values, const size_t *code, 
                         size_t items, size_t sets, bool missing, onet_error *err) {
     size_t there = 0;
     bool numbers = false, told = true, spelt = true, apart = false;
+    unsigned seen = 0;
     *use = TEXT_UNUSED;
     for (size_t k = 0; k < values->count; k++) {
         const char *text = values->text + values->at[k];
@@ -94,9 +95,11 @@ onet_status classes_use(text_use *use, const names *values, const size_t *code, 
         double value;
         numbers |= number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length;
         told &= text_value(text, length, &value);
+        seen |= seen_text(text);
         spelt &= csv_spelt(text, length);
     }
     for (size_t i = 0; i < items; i++) there += code[i] != SIZE_MAX;
+    told &= kind_of_seen(seen) != 0; /* dates and truth values together are text */
     if (!values->count || numbers || spelt) return ONET_OK;
     if (told ? there < items && !missing : 2 * values->count > there) return ONET_OK;
     onet_status status = differ(&apart, code, set_of, items, sets, err);

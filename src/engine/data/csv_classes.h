@@ -17,7 +17,7 @@ typedef struct class_value {
 } class_value;
 
 /* What a column of text is to sets that are read without naming features: nothing; numbers, where every text
- * is a date or a truth value; or a category. */
+ * is a date, or each is a truth value; or a category. */
 typedef enum text_use { TEXT_UNUSED, TEXT_VALUES, TEXT_CATEGORY } text_use;
 
 /* values: the texts of the column; code [items]: the text of each item, SIZE_MAX where it is missing; set_of

@@ -19,7 +19,8 @@
 typedef struct walk {
     json_scan j; /* valid: an array of items */
     record *r;
-    const char *name; /* of the file */
+    const char *name;          /* of the file */
+    const onet_columns *model; /* its kinds are those that the features must have; NULL: not known */
     onet_error *err;
 } walk;
 
@@ -239,6 +240,29 @@ static onet_status take_text(walk *w, int j, int width, size_t length, const cha
                : ONET_OK;
 }
 
+/* ONET_BAD: the value under the key in w->r->letters [length], of feature j of `width`, is of another kind
+ * than those that the model was trained on, or than others under this key. */
+static onet_status check_kind(const walk *w, int j, int width, size_t length, unsigned seen) {
+    const char *key = w->r->letters, *why = columns_refuse(w->model, j, seen);
+    jsonl_texts *t = w->r->texts;
+    char what[256];
+    if (why) {
+        snprintf(what, sizeof what, "%s%s", seen_name(seen), why);
+        return bad(w, key, length, what);
+    }
+    if (!t) return ONET_OK;
+    onet_status status = jsonl_texts_reserve(t, width, w->err);
+    if (status) return status;
+    if (!kind_of_seen(t->seen[j] | seen)) {
+        snprintf(what, sizeof what,
+                 "%s, but %s stands under this key before; give it one kind of values, or name the features",
+                 seen_name(seen), seen_name(t->seen[j]));
+        return bad_feature(w, key, length, what);
+    }
+    t->seen[j] |= seen;
+    return ONET_OK;
+}
+
 /* The features of an object, behind its bracket, to row [width]; have [width] is set where it has one. */
 static onet_status take_item(walk *w, const onet_columns *c, bool found_here, double *row, uint8_t *have) {
     bool first = true;
@@ -269,7 +293,9 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
                                "name the features");
         if (j < 0) continue;
         if (have[j] & 1) return bad(w, key, length, "appears twice; keep one of them");
-        status = take_text(w, j, c->width, length, from, &kind, &value);
+        unsigned seen = date ? SEEN_DATE : truth ? SEEN_TRUTH : seen_number(value);
+        status = kind == VALUE_NUMBER ? check_kind(w, j, c->width, length, seen) : ONET_OK;
+        if (!status) status = take_text(w, j, c->width, length, from, &kind, &value);
         if (status) return status;
         if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature must be a number");
         float nearest;
@@ -330,8 +356,8 @@ static onet_status note_kinds(onet_columns *c, const uint8_t *have, onet_error *
 
 onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet_read_options *options,
                         const char *name, onet_error *err) {
-    walk w = {scan_of(from, (size_t)(end - from)), r, name, err};
     const onet_columns *given = options ? options->columns : NULL;
+    walk w = {scan_of(from, (size_t)(end - from)), r, name, r->found_here ? NULL : given, err};
     const char *list = options ? options->features : NULL;
     onet_columns *own = NULL;
     onet_status status = ONET_OK;

@@ -20,8 +20,11 @@ onet_status jsonl_texts_reserve(jsonl_texts *t, int width, onet_error *err) {
     t->number = array_new(count, sizeof *t->number);
     t->found = array_new(count, sizeof *t->found);
     t->odd = array_new(count, sizeof *t->odd);
+    t->seen = array_new(count, sizeof *t->seen);
     t->width = t->value ? width : 0;
-    return t->value && t->number && t->found && t->odd ? ONET_OK : fail_memory(err, "the texts of the items");
+    return t->value && t->number && t->found && t->odd && t->seen
+               ? ONET_OK
+               : fail_memory(err, "the texts of the items");
 }
 
 void jsonl_texts_free(jsonl_texts *t) {
@@ -30,6 +33,7 @@ void jsonl_texts_free(jsonl_texts *t) {
     free(t->number);
     free(t->found);
     free(t->odd);
+    free(t->seen);
 }
 
 /* Features of the sets as they become: numbers first, then the values of each key in the order of their
@@ -120,8 +124,7 @@ static onet_status take_values(const jsonl_texts *t, onet_sets *sets, int j, cha
         text_value(text, length, &sets->exact[at]);
         made = lost_note(&lost, i, j, 1, text_value_lost(text, length));
         sets->items[at] = (float)sets->exact[at];
-        if (*text >= '0' && *text <= '9') kind[j] = KIND_DATE;
-        if (kind[j] != (char)KIND_DATE) kind[j] = KIND_TRUTH;
+        kind[j] = kind_of_seen(seen_text(text));
     }
     made = made && lost_extend(&lost, items);
     sets->lost = lost.of;
@@ -251,8 +254,22 @@ static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, 
     return ONET_OK;
 }
 
+/* The kinds of the features by the values of all sets: those of the first may all be 0 or 1, or missing. */
+static onet_status note_kinds(const jsonl_texts *t, onet_columns *columns, onet_error *err) {
+    char *kind = array_new((size_t)t->width + 1, 1);
+    if (!kind) return fail_memory(err, "the kinds of the features");
+    for (int j = 0; j < t->width; j++) kind[j] = kind_of_seen(t->seen[j]);
+    onet_status status = columns_take_kinds(columns, kind, err);
+    free(kind);
+    return status;
+}
+
 onet_status jsonl_texts_expand(const jsonl_texts *t, onet_sets *sets, const char *file, onet_error *err) {
     bool some = false;
+    if (sets->columns && t->width == sets->width && sets->columns->width == t->width) {
+        onet_status noted = note_kinds(t, sets->columns, err);
+        if (noted) return noted;
+    }
     for (int j = 0; j < t->width; j++) some |= t->found[j] || t->value[j].count > 0;
     if (!some || !sets->columns || t->width != sets->width) return ONET_OK;
     text_use *use = array_new((size_t)t->width, sizeof *use);

@@ -8,10 +8,11 @@
 #include "engine/data/columns.h"
 
 typedef struct jsonl_texts {
-    names *value; /* [width]: the texts of each feature; while reading, the items have their numbers */
-    bool *number; /* [width]: the feature is a number somewhere */
-    bool *found;  /* [width]: not named, but a text in the first set: it may turn out to be no feature */
-    bool *odd;    /* [width]: neither a text nor missing somewhere */
+    names *value;   /* [width]: the texts of each feature; while reading, the items have their numbers */
+    bool *number;   /* [width]: the feature is a number somewhere */
+    bool *found;    /* [width]: not named, but a text in the first set: it may turn out to be no feature */
+    bool *odd;      /* [width]: neither a text nor missing somewhere */
+    unsigned *seen; /* [width]: SEEN_NUMBER, ...: what the values were that became numbers at once */
     int width;
     bool unasked; /* no features are named */
     long line;    /* of the first set */
