@@ -126,15 +126,19 @@ ONET_API onet_status onet_columns_set_kinds(onet_columns *columns, const char *k
 ONET_API const char *onet_columns_set(const onet_columns *columns);
 ONET_API const char *onet_columns_rank(const onet_columns *columns);
 /* The columns of text that were not used, joined by ", ", where sets were read from a table without named
- * features; naming them makes them features. NULL: none. */
+ * features; naming them makes them features. Without those of onet_columns_misspelt. NULL: none. */
 ONET_API const char *onet_columns_unused(const onet_columns *columns);
-/* Of those the columns that look like numbers spelt otherwise (48,85 or 5%): a sentence each with the first
- * such value, its file and line, and what to do, ended by a newline. NULL: none. */
+/* The columns that were not used since their texts are numbers, dates or times spelt otherwise (48,85, 5% or
+ * 31.12.2024): a sentence each with the first such value, its place, and what to do, ended by a newline.
+ * NULL: none. */
 ONET_API const char *onet_columns_misspelt(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 /* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a
  * date of ISO 8601 the seconds since 1970. Returns 0 for any other text, else 1. */
 ONET_API int onet_text_value(const char *text, double *value);
+/* How to write a number, date or time that is spelt otherwise than files are read (48,85, 5%, 1 000, 10:30):
+ * the end of a sentence. NULL for any other text. */
+ONET_API const char *onet_text_spelling(const char *text);
 ONET_API const onet_choice *onet_missings(void); /* onet_missing */
 
 /* Replaces the columns by a copy of these, whose inputs must equal the sets' width; NULL removes them. */

@@ -937,6 +937,9 @@ static void columns(void **state) {
                  onet_text_value("1", &value));
     assert_true(value == 3 && onet_text_value("True", &value) && value == 1);
     assert_true(onet_text_value("1970-01-02", &value) && value == 86400);
+    assert_null(onet_text_spelling(NULL));
+    assert_null(onet_text_spelling("5"));
+    assert_non_null(onet_text_spelling("5%"));
     assert_null(onet_columns_misspelt(NULL));
     assert_null(onet_columns_set(NULL));
     assert_null(onet_columns_rank(NULL));

@@ -176,6 +176,9 @@ def _features_of(frame: Any, column: Any, known: Optional[tuple], wanted: Option
     _check_kind(values, column, None, "", wanted)
     if wanted is not None:  # all are missing
         return [(str(column), np.full(len(values), np.nan), wanted)]
+    spelt = None if hasattr(values, "cat") else _misspelt(values)
+    if spelt is not None:
+        raise DataError(spelt)
     there = Counter(t for t in texts if t is not None)
     if not len(there):
         raise DataError(f"column {column!r} has no values; leave it out")
@@ -243,38 +246,67 @@ def _all_features(frame: Any, chosen: List[Any], classes: dict, kinds: Optional[
 
 def _used(frame: Any, columns: List[Any], of: np.ndarray, missing: str, none: bool = False) -> List[Any]:
     """Those of the columns that are features without being named; none: there need be none."""
-    used = [c for c in columns if _is_feature(frame[c], of, missing)]
-    unused = [c for c in columns if c not in used]
-    sentence = (
-        f"columns {unused} are not used: most of their texts differ, or they are the same for all items of a set, or some are "
-        "missing; name them in features if they are to be used"
-    )
+    why = {c: _unfit(frame[c], of, missing) for c in columns}
+    used = [c for c in columns if why[c] is None]
+    spelt = [_misspelt(frame[c]) for c in columns if why[c] == _SPELT]
+    unused = [c for c in columns if why[c] not in (None, _SPELT)]
+    reasons = "; ".join(f"{reason}: {[c for c in unused if why[c] == reason]}" for reason in dict.fromkeys(why[c] for c in unused))
+    sentence = f"columns {unused} are not used ({reasons}); name them in features if they are to be used"
     if columns and not used and not none:
-        raise DataError(f"there are no features: {sentence}")
-    if unused:
-        warnings.warn(sentence, UserWarning, stacklevel=4)
+        raise DataError("there are no features: " + "; ".join([*spelt, *([sentence] if unused else [])]))
+    for one in [*spelt, *([sentence] if unused else [])]:
+        warnings.warn(one, UserWarning, stacklevel=4)
     return used
 
 
-#: A number spelt otherwise than files spell it (48,85, 5%, $5), or a sign for what is missing.
-_SPELT = re.compile(r"[$€£]?\s*[+-]?[\d.,]*\d[\d.,]*\s*[%$€£]?|-{1,3}|–|—|\.|n\.a\.")
+#: What stands for a missing value as people write it, and may mean something else (spelling.c of the library).
+_DASHES = ("-", "--", "---", "–", "—", ".", "n.a.")
+_SPELT = "numbers or dates that are spelt otherwise"
 
 
-def _is_feature(values: Any, of: np.ndarray, missing: str) -> bool:
-    """Whether a column is a feature without being named, as classes_use of the library decides for CSV and JSON. of: the
-    set of each row."""
+def _spelling(text: str) -> Optional[str]:
+    """How to write a number, date or time that is spelt otherwise, as 48,85, 5% or 31.12.2024; None for other texts."""
+    said = None if "\0" in text else lib.onet_text_spelling(text.encode("utf-8", "surrogatepass"))
+    return None if said is None else said.decode()
+
+
+def _misspelt(values: Any) -> Optional[str]:
+    """What is wrong with a column in which most texts are numbers or dates spelt otherwise; None for other columns."""
+    texts = _texts(values)
+    there = Counter(t for t in texts if t is not None and t not in _DASHES and not _NUMBER.fullmatch(t))
+    how = {text: said for text, said in ((t, _spelling(t)) for t in there) if said is not None}
+    if 2 * sum(there[t] for t in how) <= sum(there.values()):
+        return None
+    row = next(i for i, t in enumerate(texts) if t in how)
+    return (
+        f"column {values.name!r}: {texts[row]!r} in row {row} of the frame (from 0) is not a number, so that the column is not a "
+        f"feature; {how[texts[row]]}"
+    )
+
+
+def _unfit(values: Any, of: np.ndarray, missing: str) -> Optional[str]:
+    """Why a column is not a feature without being named, as classes_use of the library decides for CSV and JSON; None: it
+    is one. of: the set of each row."""
     if getattr(values.dtype, "kind", "O") not in "OUS" or hasattr(values, "cat") or _numbers_of(values, values.name) is not None:
-        return True
+        return None
     texts = _texts(values)
     there = [t for t in texts if t is not None]
-    if any(_NUMBER.fullmatch(t) for t in there) or (there and all(_SPELT.fullmatch(t) for t in there)):
-        return False
-    told = _text_values(texts) is not None
-    if len(there) < len(texts) and missing == "error" if told else 2 * len(set(there)) > len(there):
-        return False
+    if not there:
+        return None  # a column without values is refused by name
+    if _misspelt(values) is not None:
+        return _SPELT
+    if any(_NUMBER.fullmatch(t) for t in there):
+        return "numbers among texts"
+    if all(t in _DASHES for t in there):
+        return "dashes alone"
+    if _text_values(texts) is not None:
+        if len(there) < len(texts) and missing == "error":
+            return "some are missing"
+    elif 2 * len(set(there)) > len(there):
+        return "most texts differ"
     first: dict = {}
     apart = any(t is not None and first.setdefault(s, t) != t for s, t in zip(of.tolist(), texts))
-    return apart or not there  # a column without values is refused by name
+    return None if apart else "the same for all items of a set"
 
 
 #: Columns that are never features unless they are named, as in CSV.

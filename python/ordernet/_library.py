@@ -386,6 +386,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_columns_name": (c_char_p, [c_void_p, c_int]),
     "onet_columns_span": (c_int, [c_void_p, c_int]),
     "onet_columns_kind": (c_char_p, [c_void_p, c_int]),
+    "onet_text_spelling": (c_char_p, [c_char_p]),
     "onet_columns_set_kinds": (c_int, [c_void_p, c_char_p, _ERR]),
     "onet_columns_misspelt": (c_char_p, [c_void_p]),
     "onet_columns_set": (c_char_p, [c_void_p]),

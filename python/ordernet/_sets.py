@@ -282,7 +282,8 @@ class Sets:
             CSV: the column with the items' names, which pairs uses; "": pairs has indices from 0 in each set; None:
             ``name`` where there is one, else as "".
 
-        A UserWarning names columns of text that look like numbers, as 48,85 or 5%: they are not features.
+        A UserWarning names columns of numbers or dates that are spelt otherwise, as 48,85, 5% or 31.12.2024: they are not
+        features.
         """
         options = _library.ReadOptions()
         lib.onet_read_defaults(byref(options), ctypes.sizeof(options))

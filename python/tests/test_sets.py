@@ -576,8 +576,14 @@ def test_texts_that_are_not_named(tmp_path):
             file.write(json.dumps({"items": items, "order": np.argsort(part["rank"]).tolist()}) + "\n")
     names = ["when", "ok", "x", "colour=blue", "colour=green", "colour=red", *sorted(f"town=t{i}" for i in range(32))]
     read = [Sets.read(tmp_path / "a.csv"), Sets.read(tmp_path / "a.jsonl")]
-    with pytest.warns(UserWarning, match=r"columns \['id', 'day', 'price', 'paid'\] are not used"):
+    with pytest.warns(UserWarning) as said:
         read.append(Sets.from_frame(frame, "set", "rank"))
+    assert [str(one.message) for one in said] == [
+        "column 'price': '0,50' in row 0 of the frame (from 0) is not a number, so that the column is not a feature; write the "
+        "decimal point as a dot",
+        "columns ['id', 'day', 'paid'] are not used (most texts differ: ['id']; the same for all items of a set: ['day']; some are "
+        "missing: ['paid']); name them in features if they are to be used",
+    ]
     with pytest.warns(UserWarning, match="are not used"):
         read.append(Sets([part[own] for _, part in frame.groupby("set", sort=False)], read[0].orders))
     for sets in read:
@@ -585,6 +591,54 @@ def test_texts_that_are_not_named(tmp_path):
         assert np.array_equal(np.float32(sets._array()), np.float32(read[0]._array()))
     named = Sets.read(tmp_path / "a.csv", features=["x", "id"])
     assert len(named.features) == 33  # who names a column means it
+
+
+def test_texts_that_are_spelt_otherwise(tmp_path):
+    """Numbers, dates and times in other spellings are no categories, whether they are named or not, in frames, CSV and JSON;
+    a category with a few such words is one."""
+    pd = pytest.importorskip("pandas")
+    spelt = {
+        "blank": ["1 000", "2 000"],
+        "apostrophe": ["1'000", "2'000"],
+        "under": ["1_000", "2_000"],
+        "minus": ["\u22125", "\u22126"],
+        "nobreak": ["1\u00a0000", "2\u00a0000"],
+        "unit": ["5 kg", "7 kg"],
+        "hexadecimal": ["0x10", "0x11"],
+        "local": ["31.12.2024", "1.2.2024"],
+        "us": ["1/2/2024", "12/31/2024"],
+        "slash": ["2024/01/01", "2024/01/02"],
+        "time": ["10:30", "noon"],
+        "month": ["2024-01", "2024-02"],
+    }
+    frame = pd.DataFrame({name: [texts[i % 3 % 2] for i in range(12)] for name, texts in spelt.items()})
+    frame = frame.assign(set=[i // 4 for i in range(12)], rank=[i % 4 for i in range(12)], x=np.arange(12.0))
+    frame["few"], frame["size"] = ["10:30", *["big", "small"] * 5, "big"], ["2XL", "3XL"] * 6
+    names = ["x", "few=10:30", "few=big", "few=small", "size=2XL", "size=3XL"]
+    own = [c for c in frame.columns if c not in ("set", "rank")]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    with open(tmp_path / "a.jsonl", "w") as file:
+        for _, part in frame.groupby("set", sort=False):
+            file.write(json.dumps({"items": part[own].to_dict("records"), "order": [0, 1, 2, 3]}) + "\n")
+    frame["month"] = pd.PeriodIndex(frame["month"], freq="M")
+
+    for read in (
+        lambda **o: Sets.from_frame(frame, "set", "rank", **o),
+        lambda **o: Sets.read(tmp_path / "a.csv", **o),
+        lambda **o: Sets.read(tmp_path / "a.jsonl", **o),
+    ):
+        with pytest.warns(UserWarning) as said:
+            assert read().features == names
+        assert len(said) == len(spelt) and all(" is not a number, so that the " in str(one.message) for one in said)
+        assert any("write dates as 2024-12-31" in str(one.message) for one in said)
+        for name in spelt:
+            with pytest.raises(DataError, match=f"{name}.* is not a number"):
+                read(features=["x", name])
+        assert read(features=["x", "few"]).features == names[:4]
+    meant = frame.assign(unit=frame["unit"].astype("category"))  # who says category means it
+    assert Sets.from_frame(meant, "set", "rank", features=["unit"]).features == ["unit=5 kg", "unit=7 kg"]
+    with pytest.raises(DataError, match="there are no features: column 'unit': '5 kg' in row 0"):
+        Sets.from_frame(frame[["set", "rank", "unit"]], "set", "rank")
 
 
 def test_kinds_of_columns(tmp_path):

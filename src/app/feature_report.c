@@ -70,6 +70,14 @@ void print_unused(const onet_columns *columns) {
     printf("'\n");
 }
 
+void print_misspelt(const onet_columns *columns, FILE *out, const char *before) {
+    const char *line = onet_columns_misspelt(columns);
+    for (size_t length; line && *line; line += length + 1) {
+        length = strcspn(line, "\n");
+        fprintf(out, "%s%.*s\n", before, (int)length, line);
+    }
+}
+
 /* Whether the feature is not simply standardised. */
 static bool unusual(const onet_feature *f) {
     return f->scale != ONET_SCALE_STANDARD || f->centred || f->within;
@@ -93,11 +101,7 @@ static void print_features(const onet_sets *sets, const onet_feature *feature) {
     if (some) printf("\n");
     print_unused(columns);
     fflush(stdout);
-    const char *line = onet_columns_misspelt(columns);
-    for (size_t length; line && *line; line += length + 1) {
-        length = strcspn(line, "\n");
-        fprintf(stderr, "ordernet train: warning: %.*s\n", (int)length, line);
-    }
+    print_misspelt(columns, stderr, "ordernet train: warning: ");
 }
 
 static void warn(const onet_sets *sets, size_t j, const char *what, const char *named, const char *unnamed) {

@@ -3,6 +3,8 @@
 #ifndef APP_FEATURE_REPORT_H
 #define APP_FEATURE_REPORT_H
 
+#include <stdio.h>
+
 #include "engine/base/shown.h"
 #include "ordernet.h"
 #include "ordernet_io.h"
@@ -21,6 +23,8 @@ int column_text(const onet_columns *columns, int j, char name[SHOWN], char kind[
 /* Prints the columns of data that are not used, and the option that would use them; nothing if there are
  * none. */
 void print_unused(const onet_columns *columns);
+/* Prints the sentences about columns that are numbers or dates spelt otherwise, each with this before it. */
+void print_misspelt(const onet_columns *columns, FILE *out, const char *before);
 
 enum { FEATURE_TEXT = 96 };
 /* "standard", "quantile, rank within the set": how a feature is scaled. */

@@ -14,6 +14,7 @@
 #include "engine/data/csv_classes.h"
 #include "engine/data/format.h"
 #include "engine/data/sets.h"
+#include "engine/data/spelling.h"
 #include "engine/data/text_value.h"
 
 /* ---- The header -------------------------------------------------------------------------------------- */
@@ -164,60 +165,11 @@ void csv_trim(const char **text, size_t *length) {
     while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t')) --*length;
 }
 
-/* A number with separators of thousands: 1,234 or 1,234,567.8. */
-static bool has_thousands(const char *text, size_t length) {
-    char plain[32];
-    size_t used = 0;
-    double value;
-    if (!memchr(text, ',', length) || length >= sizeof plain) return false;
-    for (size_t i = 0; i < length; i++)
-        if (text[i] != ',') plain[used++] = text[i];
-    return used && number_scan(plain, plain + used, NUMBER_LOOSE, &value) == plain + used;
-}
-
-/* A number with a comma for the decimal point: 48,85 or 1.234,5. Three digits behind the comma may be
- * thousands. */
-static bool has_decimal_comma(const char *text, size_t length) {
-    const char *comma = memchr(text, ',', length);
-    size_t behind = comma ? (size_t)(text + length - comma - 1) : 0;
-    if (!behind || memchr(comma + 1, ',', behind) || memchr(comma + 1, '.', behind)) return false;
-    return behind != 3 && has_thousands(text, length);
-}
-
-/* Whether the text is a number beside this sign: 5%, $5. */
-static bool has_sign(const char *text, size_t length, const char *sign) {
-    size_t own = strlen(sign);
-    double value;
-    if (length <= own) return false;
-    bool behind = !memcmp(text + length - own, sign, own);
-    if (!behind && memcmp(text, sign, own) != 0) return false;
-    text += behind ? 0 : own;
-    length -= own;
-    csv_trim(&text, &length);
-    return length && (has_thousands(text, length) ||
-                      number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length);
-}
-
-/* How to write a number that is spelt otherwise; NULL: the text is no number. */
-static const char *spelling(const char *text, size_t length) {
-    if (has_decimal_comma(text, length)) return "write the decimal point as a dot";
-    if (has_thousands(text, length)) return "write it without the commas";
-    if (has_sign(text, length, "%")) return "write it without the sign of per cent";
-    if (has_sign(text, length, "$") || has_sign(text, length, "€") || has_sign(text, length, "£"))
-        return "write it without the currency";
-    return NULL;
-}
-
-/* Whether the text stands for a missing value as people write it; it may mean something else. */
-static bool is_dash(const char *text, size_t length) {
-    static const char *const known[] = {"-", "--", "---", "–", "—", ".", "n.a."};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i]) == length && !memcmp(text, known[i], length)) return true;
-    return false;
-}
-
-bool csv_spelt(const char *text, size_t length) {
-    return spelling(text, length) || is_dash(text, length);
+/* What to write in place of a text that is spelt otherwise or stands for a missing value; else NULL. */
+static const char *advice(const char *text) {
+    size_t length = strlen(text);
+    return spelling_is_dash(text, length) ? "leave the field empty where a value is missing"
+                                          : spelling(text, length);
 }
 
 /* Whether a feature is of this kind as far as a model says so. */
@@ -229,24 +181,25 @@ static bool kind_is(const csv_table *t, size_t k, char kind) {
 
 static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
                                 size_t length, bool feature, onet_error *err) {
-    const char *what =
-        feature ? "is not a number; correct it, or name the features" : "is not a number; correct it";
-    bool advice = false;
-    if (has_decimal_comma(text, length))
-        what = "is not a number; write the decimal point as a dot";
-    else if (has_thousands(text, length))
-        what = "is not a number; write it without the commas";
-    else if (number_not_finite(text, text + length) == length)
+    const char *what = feature ? "is not a number; correct it, or name the features"
+                               : "is not a number; correct it",
+               *how = spelling(text, length);
+    char sentence[128];
+    bool others = false;
+    if (how) {
+        snprintf(sentence, sizeof sentence, "is not a number; %s", how);
+        what = sentence;
+    } else if (number_not_finite(text, text + length) == length)
         what = "is not a finite number; give a number or leave the set out";
     else
-        advice = feature;
+        others = feature;
     if (feature && !kind_is(t, k, KIND_NUMBER)) {
         what = kind_is(t, k, KIND_DATE) ? "is not a date of ISO 8601, such as 2024-05-31; correct it"
                                         : "is not a truth value; write true or false, or 1 or 0";
-        advice = false;
+        others = false;
     }
     onet_status status = bad_value(t, rows, k, text, length, what, err);
-    if (advice) error_field(err, "onet_read_options.features");
+    if (others) error_field(err, "onet_read_options.features");
     return status;
 }
 
@@ -298,8 +251,11 @@ static onet_status number(csv_table *t, const csv_rows *rows, size_t k, const ch
 
 /* Notes a text in a column that may have been one of numbers. */
 static void note_text(csv_column *c, long line, const char *text, size_t length) {
-    c->spelt += spelling(text, length) != NULL;
-    c->dashes += is_dash(text, length);
+    c->dashes += spelling_is_dash(text, length);
+    if (spelling(text, length) && !c->spelt++) {
+        c->spelt_line = line;
+        snprintf(c->spelt_text, sizeof c->spelt_text, "%.*s", length > 40 ? 40 : (int)length, text);
+    }
     if (!c->texts++) {
         c->text_first = !c->numbers;
         c->text_line = line;
@@ -312,7 +268,7 @@ static bool begins_category(const csv_table *t, const csv_column *c, const char 
     double value;
     return t->categories && c->kind == CSV_FEATURE && !c->numbers &&
            number_scan(text, text + length, NUMBER_LOOSE, &value) != text + length &&
-           !number_not_finite(text, text + length) && !has_thousands(text, length) &&
+           !number_not_finite(text, text + length) && !spelling_has_thousands(text, length) &&
            !text_value(text, length, &value);
 }
 
@@ -334,11 +290,12 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
         bool is_number = number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length;
         value = NAN;
         /* A column of numbers whose first one is misspelt is no category. */
-        if (is_number && rows->text[rows->field[k].at] != '"')
-            return fail_field(err, ONET_BAD, "onet_read_options.features",
-                              "%s:%ld: column `%.100s`: \"%s\" is not a number; correct it, or name the "
-                              "features",
-                              t->file, c->text_line, c->name, c->text);
+        if (is_number && rows->text[rows->field[k].at] != '"') {
+            const char *how = advice(c->text);
+            return fail_field(err, ONET_BAD, how ? "" : "onet_read_options.features",
+                              "%s:%ld: column `%.100s`: \"%s\" is not a number; %s", t->file, c->text_line,
+                              c->name, c->text, how ? how : "correct it, or name the features");
+        }
         c->category = true;
         note_text(c, rows->line, text, length);
         status = classes_note(t, c, text, length, err);
@@ -470,18 +427,19 @@ static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, bool mi
                       how ? how : "correct it, or name the features");
 }
 
-/* Whether a column of text looks like one of numbers: no text in it is only a text. */
+/* Whether a column of text is one of numbers or dates by most of its texts, or has no others than dashes and
+ * numbers. */
 static bool is_misspelt(const csv_column *c) {
-    return c->kind == CSV_TEXT && c->texts && c->spelt + c->dashes == c->texts && (c->spelt || c->numbers);
+    if ((c->kind != CSV_TEXT && !c->category) || !c->texts) return false;
+    return c->spelt ? spelling_prevails(c->texts, c->spelt, c->dashes) : c->dashes == c->texts && c->numbers;
 }
 
 /* ONET_BAD, with what is misspelt in such a column. */
 static onet_status misspelt(const csv_table *t, const csv_column *c, onet_error *err) {
-    const char *how = spelling(c->text, strlen(c->text));
+    const char *text = c->spelt ? c->spelt_text : c->text;
     return fail(err, ONET_BAD,
                 "%s:%ld: column `%.100s`: \"%s\" is not a number, so that the column is not a feature; %s",
-                t->file, c->text_line, c->name, c->text,
-                how ? how : "leave the field empty where a value is missing");
+                t->file, c->spelt ? c->spelt_line : c->text_line, c->name, text, advice(text));
 }
 
 /* Numbers of the columns that are features, and no others, stay in the rows. With relations there need be
@@ -496,6 +454,7 @@ static onet_status keep_features(csv_table *t, const onet_read_options *o, onet_
         bool open = c->kind == CSV_OPEN;
         if (open) status = settle_kind(t, c, quotes, missing, err);
         if (c->kind != CSV_FEATURE) continue;
+        if (!open && is_misspelt(c) && !status) status = misspelt(t, c, err);
         if (c->rounded_line && !status)
             status =
                 fail_field(err, ONET_BAD, "onet_read_options.features",
@@ -569,10 +528,10 @@ static onet_status list_unused(csv_table *t, const onet_read_options *o, onet_er
     onet_status status = ONET_OK;
     for (size_t k = 0; k < t->columns && !o->features && !o->columns && !status; k++) {
         const csv_column *c = &t->column[k];
-        if (c->kind == CSV_TEXT && (c->texts || c->quoted) && !c->category &&
+        if (c->kind == CSV_TEXT && (c->texts || c->quoted) && !c->category && !is_misspelt(c) &&
             !(o->group_column && !strcmp(c->name, o->group_column)))
             status = columns_add_unused(t->columns_of_items, c->name, strlen(c->name), err);
-        if (status || !is_misspelt(c)) continue;
+        if (status || c->category || !is_misspelt(c)) continue;
         onet_error said;
         misspelt(t, c, &said);
         status = columns_add_misspelt(t->columns_of_items, said.text, err);

@@ -63,13 +63,15 @@ typedef struct csv_column {
     int feature; /* CSV_FEATURE, CSV_OPEN: its place among the numbers of a row */
     /* CSV_OPEN: what was seen of it. */
     size_t numbers, texts;
-    size_t quoted;   /* numbers in quotes */
-    bool text_first; /* the first value was a text */
-    long text_line;  /* where the first text is */
-    char text[48];   /* the beginning of it */
-    unsigned seen;   /* CSV_FEATURE: SEEN_NUMBER, ... of columns.h: what its values were */
-    size_t spelt;    /* texts that look like a number spelt otherwise, as 48,85 or 5% */
-    size_t dashes;   /* texts that stand for a missing value, as - does */
+    size_t quoted;       /* numbers in quotes */
+    bool text_first;     /* the first value was a text */
+    long text_line;      /* where the first text is */
+    char text[48];       /* the beginning of it */
+    unsigned seen;       /* CSV_FEATURE: SEEN_NUMBER, ... of columns.h: what its values were */
+    size_t spelt;        /* texts that are numbers or dates spelt otherwise, as 48,85 or 5% (spelling.h) */
+    long spelt_line;     /* where the first of them is */
+    char spelt_text[48]; /* the beginning of it */
+    size_t dashes;       /* texts that stand for a missing value, as - does */
     /* CSV_OPEN, CSV_FEATURE: values that are missing, and where the first is. */
     size_t missing;
     long missing_line;
@@ -136,9 +138,6 @@ struct csv_table {
     float *pair_fill; /* [relations]: what replaced missing values; NULL: none may be missing */
 };
 
-/* Whether the text looks like a number spelt otherwise, as 48,85 or 5%, or stands for a missing value, as -.
- */
-bool csv_spelt(const char *text, size_t length);
 /* Whether a file's name ends in .tsv, .gz and .xz left aside. */
 bool csv_name_of_tabs(const char *name);
 /* The separator of a file: as the options say, or its name or header tells. */

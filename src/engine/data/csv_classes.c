@@ -11,6 +11,7 @@
 #include "engine/base/number.h"
 #include "engine/data/columns.h"
 #include "engine/data/sets.h"
+#include "engine/data/spelling.h"
 #include "engine/data/text_value.h"
 
 /* ---- By name: what a model knows --------------------------------------------------------------------- */
@@ -86,7 +87,7 @@ static onet_status differ(bool *found, const size_t *code, const size_t *set_of,
 onet_status classes_use(text_use *use, const names *values, const size_t *code, const size_t *set_of,
                         size_t items, size_t sets, bool missing, onet_error *err) {
     size_t there = 0;
-    bool numbers = false, told = true, spelt = true, apart = false;
+    bool numbers = false, told = true, dashes = true, apart = false;
     unsigned seen = 0;
     *use = TEXT_UNUSED;
     for (size_t k = 0; k < values->count; k++) {
@@ -96,11 +97,11 @@ onet_status classes_use(text_use *use, const names *values, const size_t *code, 
         numbers |= number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length;
         told &= text_value(text, length, &value);
         seen |= seen_text(text);
-        spelt &= csv_spelt(text, length);
+        dashes &= spelling_is_dash(text, length);
     }
     for (size_t i = 0; i < items; i++) there += code[i] != SIZE_MAX;
     told &= kind_of_seen(seen) != 0; /* dates and truth values together are text */
-    if (!values->count || numbers || spelt) return ONET_OK;
+    if (!values->count || numbers || dashes || spelling_first(values, code, items) < SIZE_MAX) return ONET_OK;
     if (told ? there < items && !missing : 2 * values->count > there) return ONET_OK;
     onet_status status = differ(&apart, code, set_of, items, sets, err);
     if (!status && apart) *use = told ? TEXT_VALUES : TEXT_CATEGORY;

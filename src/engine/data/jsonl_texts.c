@@ -11,6 +11,7 @@
 #include "engine/data/csv_classes.h"
 #include "engine/data/lost.h"
 #include "engine/data/sets.h"
+#include "engine/data/spelling.h"
 #include "engine/data/text_value.h"
 
 onet_status jsonl_texts_reserve(jsonl_texts *t, int width, onet_error *err) {
@@ -84,8 +85,26 @@ static bool add_values(expanded *x, const jsonl_texts *t, const onet_sets *sets,
     return made;
 }
 
-/* What each feature is, to use [width]: texts that are named are categories. */
-static onet_status find_uses(text_use *use, const jsonl_texts *t, const onet_sets *sets, onet_error *err) {
+/* ONET_BAD: what is misspelt in feature j, whose texts are numbers or dates spelt otherwise; `code` has them,
+ * and `set_of` the sets of the items. */
+static onet_status misspelt(const jsonl_texts *t, const onet_sets *sets, int j, const size_t *code,
+                            const size_t *set_of, const char *file, onet_error *err) {
+    const names *values = &t->value[j];
+    size_t items = sets->start[sets->count], first = spelling_first(values, code, items);
+    if (first == SIZE_MAX) return ONET_OK;
+    const char *text = values->text + values->at[code[first]];
+    size_t length = values->at[code[first] + 1] - values->at[code[first]];
+    return fail(
+        err, ONET_BAD,
+        "%s: set %zu, item %zu, `%.100s`: \"%.*s\" is not a number, so that the key is not a feature; %s",
+        file, set_of[first] + 1, first - sets->start[set_of[first]], onet_columns_name(sets->columns, j),
+        length > 40 ? 40 : (int)length, text, spelling(text, length));
+}
+
+/* What each feature is, to use [width]: texts that are named are categories. What is misspelt is noted in the
+ * columns; where it is named, it is refused. */
+static onet_status find_uses(text_use *use, const jsonl_texts *t, const onet_sets *sets, const char *file,
+                             onet_error *err) {
     size_t items = sets->start[sets->count];
     size_t *code = array_new(items, sizeof *code), *set_of = array_new(items, sizeof *set_of);
     onet_status status = code && set_of ? ONET_OK : fail_memory(err, "the texts of the items");
@@ -93,10 +112,17 @@ static onet_status find_uses(text_use *use, const jsonl_texts *t, const onet_set
         for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++) set_of[i] = s;
     for (int j = 0; j < t->width && !status; j++) {
         use[j] = t->value[j].count ? TEXT_CATEGORY : TEXT_VALUES;
+        if (use[j] == TEXT_CATEGORY || t->found[j]) take_codes(code, sets, j);
+        if (!t->found[j] && use[j] == TEXT_CATEGORY) status = misspelt(t, sets, j, code, set_of, file, err);
         if (!t->found[j]) continue;
         use[j] = TEXT_UNUSED;
         if (t->odd[j]) continue;
-        take_codes(code, sets, j);
+        onet_error said;
+        if (misspelt(t, sets, j, code, set_of, file, &said)) {
+            use[j] = TEXT_MISSPELT;
+            status = columns_add_misspelt(sets->columns, said.text, err);
+            continue;
+        }
         status = classes_use(&use[j], &t->value[j], code, set_of, items, sets->count, t->missing, err);
     }
     free(code);
@@ -143,6 +169,8 @@ static onet_status make_columns(onet_columns **columns, const expanded *x, const
     free(own);
     if (!status && sets->columns->unused)
         status = columns_add_unused(*columns, sets->columns->unused, strlen(sets->columns->unused), err);
+    if (!status && sets->columns->misspelt && !((*columns)->misspelt = strdup(sets->columns->misspelt)))
+        status = fail_memory(err, "the names of the columns");
     for (int j = 0; j < sets->width && !status; j++) {
         const char *name = onet_columns_name(sets->columns, j);
         if (use[j] == TEXT_UNUSED) status = columns_add_unused(*columns, name, strlen(name), err);
@@ -206,7 +234,7 @@ static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, 
                           onet_error *err) {
     expanded x = {0};
     bool made = true;
-    onet_status status = find_uses(use, t, sets, err);
+    onet_status status = find_uses(use, t, sets, file, err);
     for (int j = 0; j < t->width && !status; j++) {
         kind[j] = sets->columns->kind ? sets->columns->kind[j] : KIND_NUMBER;
         if (t->found[j] && use[j] == TEXT_VALUES) status = take_values(t, sets, j, kind, err);
@@ -216,6 +244,9 @@ static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, 
             made = add_feature(&x, j, NAN, "%s%.*s", onet_columns_name(sets->columns, j), 0, "");
     for (int j = 0; j < t->width && made && !status; j++)
         if (use[j] == TEXT_CATEGORY) made = add_values(&x, t, sets, j);
+    const char *misspelt_keys = sets->columns->misspelt;
+    if (!status && made && !x.width && misspelt_keys)
+        status = fail(err, ONET_BAD, "%.*s", (int)strcspn(misspelt_keys, "\n"), misspelt_keys);
     if (!status && made && !x.width)
         status =
             fail_field(err, ONET_BAD, "onet_read_options.features",

@@ -269,10 +269,10 @@ static json_t *json_data(const onet_sets *sets, const onet_feature *feature, con
                                               f->centred, "within", f->within, "crowded", f->crowded));
         j += span;
     }
-    const char *unused = onet_columns_unused(sets->columns);
-    return json_pack("{s:s, s:I, s:I, s:b, s:o, s:s}", "data", path, "sets", (json_int_t)sets->count, "items",
-                     (json_int_t)sets->start[sets->count], "orders", sets->order != NULL, "columns", list,
-                     "unused", unused ? unused : "");
+    const char *unused = onet_columns_unused(sets->columns), *misspelt = onet_columns_misspelt(sets->columns);
+    return json_pack("{s:s, s:I, s:I, s:b, s:o, s:s, s:s}", "data", path, "sets", (json_int_t)sets->count,
+                     "items", (json_int_t)sets->start[sets->count], "orders", sets->order != NULL, "columns",
+                     list, "unused", unused ? unused : "", "misspelt", misspelt ? misspelt : "");
 }
 
 static void print_data(const onet_sets *sets, const onet_feature *feature, const char *path) {
@@ -295,6 +295,7 @@ static void print_data(const onet_sets *sets, const onet_feature *feature, const
         puts(f->crowded ? " (heavy tails or far clusters)" : "");
     }
     print_unused(sets->columns);
+    print_misspelt(sets->columns, stdout, "not used: ");
 }
 
 /* Scaling does not look at the order, but training asks for one: that of the file, context items behind. */
