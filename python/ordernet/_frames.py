@@ -60,13 +60,21 @@ def _class_of(name: Any, columns: list) -> Optional[tuple]:
     return (found[0], name[len(str(found[0])) + 1 :]) if found else None
 
 
-def _texts(values: Any) -> np.ndarray:
-    """The values of a column as text, without white space around it; None where one is missing, as in CSV."""
+def _texts(values: Any, known: Sequence[str] = ()) -> np.ndarray:
+    """The values of a column as text, of whatever type, without white space around it; None where one is missing, as in CSV.
+    known: the values that a model has; a word for a missing value may be one of them (NA is Namibia too)."""
     missing, given = values.isna().to_numpy(), values.to_numpy(dtype=object)
-    if hasattr(values, "cat"):
-        return np.array([None if gone else str(v) for v, gone in zip(given, missing)], dtype=object)
     texts = [None if gone else str(v).strip(" \t") for v, gone in zip(given, missing)]
-    return np.array([None if t is None or t.lower() in _MISSING else t for t in texts], dtype=object)
+    found = np.empty(len(texts), dtype=object)
+    found[:] = [None if t is None or (t.lower() in _MISSING and t not in known) else t for t in texts]
+    return found
+
+
+def _known_features(values: Any, known: List[str]) -> List[np.ndarray]:
+    """For each of the values that a model has of a column, which rows have it, as CSV is read for a model."""
+    known = [value.strip(" \t") for value in known]
+    texts = _texts(values, known)
+    return [(texts == value).astype(np.float64) for value in known]
 
 
 def _text_values(texts: Any) -> Optional[tuple]:
@@ -142,11 +150,9 @@ def _check_kind(values: Any, column: Any, numbers: Optional[np.ndarray], kind: s
         )
 
 
-def _features_of(frame: Any, column: Any, known: Optional[tuple], wanted: Optional[str] = None) -> List[tuple]:
-    """The features that a column of a frame gives: names, float64 arrays and kinds. known: of a value that a model knows;
-    wanted: the kind that a model has for the column."""
-    if known is not None:
-        return [(column, (_texts(frame[known[0]]) == known[1]).astype(np.float64), "-")]
+def _features_of(frame: Any, column: Any, wanted: Optional[str] = None) -> List[tuple]:
+    """The features that a column of a frame gives: names, float64 arrays and kinds. wanted: the kind that a model has for
+    the column."""
     values = frame[column]
     if wanted is not None and hasattr(values, "cat"):
         values = values.astype(object)  # the model has no category there
@@ -238,7 +244,18 @@ def _all_features(frame: Any, chosen: List[Any], classes: dict, kinds: Optional[
     """The features of all columns, those of categories last, as in CSV; names of a model stay in their order. kinds: what
     the model's features are, a letter each. And what the features do not tell: columns of _Lost."""
     wanted = kinds if kinds is not None and len(kinds) == len(chosen) else [None] * len(chosen)
-    made = [(c, _features_of(frame, c, classes[c], kind)) for c, kind in zip(chosen, wanted)]
+    known: dict = {}  # the features that a model has of a column, by its name
+    for one in chosen:
+        if classes[one] is not None:
+            known.setdefault(classes[one][0], []).append(one)
+    values = {
+        one: array
+        for column, ones in known.items()
+        for one, array in zip(ones, _known_features(frame[column], [classes[one][1] for one in ones]))
+    }
+    made = [
+        (c, [(c, values[c], "-")] if classes[c] is not None else _features_of(frame, c, kind)) for c, kind in zip(chosen, wanted)
+    ]
     if all(classes[c] is None for c in chosen):
         made.sort(key=lambda one: one[1][0][0] != str(one[0]))
     return [one for _, found in made for one in found], _lost_columns(frame, made, classes)

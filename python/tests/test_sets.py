@@ -641,6 +641,29 @@ def test_texts_that_are_spelt_otherwise(tmp_path):
         Sets.from_frame(frame[["set", "rank", "unit"]], "set", "rank")
 
 
+def test_types_of_a_category(tmp_path):
+    """Texts are the same values as dtype category, object and string, and in CSV: without blanks around them, and missing where
+    files say so, unless a model knows the word as a value."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    order = {"NA": 0, "DE ": 1, " FR": 2, "None": 3, "?": 4, "PT": 5}
+    frame = pd.DataFrame({"set": np.repeat(np.arange(30), 4), "country": [c for _ in range(30) for c in rng.permutation(list(order))[:4]]})
+    frame["rank"] = frame["country"].map(order)
+    types = [frame.assign(country=frame["country"].astype(kind)) for kind in ("object", "category", "string")]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    made = [*(Sets.from_frame(one, "set", "rank") for one in types), Sets.read(tmp_path / "a.csv")]
+    for sets in made:
+        assert sets.features == ["country=DE", "country=FR", "country=PT"]
+        assert np.array_equal(sets._array(), made[0]._array())
+    knows = Sets.flat(rng.random((4, 3)), [2, 2], [[0, 1], [0, 1]], features=["country=NA", "country=DE", "country=?"])
+    model = ordernet.Ranker().fit(knows)
+    asked = [Sets._of_frame(one, "set", None, knows.features, "error", like=knows._struct.columns) for one in types]
+    asked.append(Sets.read(tmp_path / "a.csv", model=model))
+    for sets in asked:
+        assert np.array_equal(sets._array(), asked[0]._array())
+        assert sets._array().sum(axis=0).tolist() == [(frame["country"] == c).sum() for c in ("NA", "DE ", "?")]
+
+
 def test_kinds_of_columns(tmp_path):
     """Values of another kind than the model's column has are refused, by row; 0 and 1 are truth values too."""
     pd = pytest.importorskip("pandas")
