@@ -132,6 +132,9 @@ ONET_API const char *onet_columns_unused(const onet_columns *columns);
  * 31.12.2024): a sentence each with the first such value, its place, and what to do, ended by a newline.
  * NULL: none. */
 ONET_API const char *onet_columns_misspelt(const onet_columns *columns);
+/* Sentences about the categories of sets that were read for a model of which no value is one that the model
+ * was trained on, each ended by a newline. NULL: none. */
+ONET_API const char *onet_columns_unknown(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 /* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a
  * date of ISO 8601 the seconds since 1970. Returns 0 for any other text, else 1. */
@@ -205,6 +208,8 @@ ONET_API const char *onet_reader_name(const onet_reader *reader);
 ONET_API int onet_reader_waits(onet_reader *reader);
 /* SHA-256 of the decompressed file in hex, once onet_reader_next came to its end. */
 ONET_API void onet_reader_hash(onet_reader *reader, char hex[65]);
+/* onet_columns_unknown of the sets that were read so far; valid until the next call. */
+ONET_API const char *onet_reader_unknown(onet_reader *reader);
 ONET_API void onet_reader_close(onet_reader *reader);
 
 /* A writer takes sets, or answers to them, one by one. For each input: begin, put for each set, end. */

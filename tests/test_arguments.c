@@ -941,6 +941,8 @@ static void columns(void **state) {
     assert_null(onet_text_spelling("5"));
     assert_non_null(onet_text_spelling("5%"));
     assert_null(onet_columns_misspelt(NULL));
+    assert_null(onet_columns_unknown(NULL));
+    assert_null(onet_reader_unknown(NULL));
     assert_null(onet_columns_set(NULL));
     assert_null(onet_columns_rank(NULL));
     assert_int_equal(onet_columns_missing(NULL), ONET_MISSING_ERROR);

@@ -404,6 +404,38 @@ static void no_names_to_choose_by(void **state) {
     assert_non_null(strstr(err.text, "tests/data/single.npy: the features have no names"));
 }
 
+/* Values of a category that all are numbers are compared as numbers; where none is known, a sentence says so.
+ */
+static void classes_of_numbers(void **state) {
+    static const char *const numbers[] = {"g=1", "g=2.50"}, *const words[] = {"g=1", "g=b"};
+    static const char *const csv = "set,g\na,1.0\na,2.5\na,1e0\na,b\na,3\n",
+                             *const json = "{\"items\": [{\"g\": 1.0}, {\"g\": \"2.5\"}, {\"g\": 1e0}, "
+                                           "{\"g\": \"b\"}, {\"g\": 3}]}\n";
+    for (int k = 0; k < 2; k++) {
+        onet_columns *c = columns_of(2, numbers);
+        onet_read_options options = {.size = sizeof options, .columns = c, .set_column = "set"};
+        onet_sets *sets = help_read(k ? "a.jsonl" : "a.csv", k ? json : csv, &options);
+        items_are(sets, (float[]){1, 0, 0, 1, 1, 0, 0, 0, 0, 0});
+        assert_null(onet_columns_unknown(sets->columns));
+        onet_sets_free(sets);
+        sets = help_read(k ? "b.jsonl" : "b.csv",
+                         k ? "{\"items\": [{\"g\": 3}, {\"g\": \"x\"}, {\"g\": null}]}\n"
+                           : "set,g\na,3\na,x\na,NA\n",
+                         &options);
+        assert_non_null(strstr(onet_columns_unknown(sets->columns),
+                               ": column `g`: no value is one that the model was trained on: here are "
+                               "\"3\", \"x\", there were \"1\", \"2.50\""));
+        onet_sets_free(sets);
+        onet_columns_free(c);
+        c = columns_of(2, words);
+        options.columns = c;
+        sets = help_read(k ? "a.jsonl" : "a.csv", k ? json : csv, &options);
+        items_are(sets, (float[]){0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
+        onet_sets_free(sets);
+        onet_columns_free(c);
+    }
+}
+
 /* What a column of values is, and what a model refuses. */
 static void kinds(void **state) {
     static const struct {
@@ -456,6 +488,7 @@ int main(void) {
         cmocka_unit_test(binary_by_name),
         cmocka_unit_test(no_names_to_choose_by),
         cmocka_unit_test(kinds),
+        cmocka_unit_test(classes_of_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

@@ -71,10 +71,23 @@ def _texts(values: Any, known: Sequence[str] = ()) -> np.ndarray:
 
 
 def _known_features(values: Any, known: List[str]) -> List[np.ndarray]:
-    """For each of the values that a model has of a column, which rows have it, as CSV is read for a model."""
+    """For each of the values that a model has of a column, which rows have it, as CSV is read for a model: values that all
+    are numbers are compared as numbers, so that 1 is 1.0. Warns where no row has one."""
     known = [value.strip(" \t") for value in known]
     texts = _texts(values, known)
-    return [(texts == value).astype(np.float64) for value in known]
+    found = [texts == value for value in known]
+    if all(_NUMBER.fullmatch(value) for value in known):
+        numbers = np.array([float(t) if t is not None and _NUMBER.fullmatch(t) else np.nan for t in texts])
+        found = [same | (numbers == float(value)) for same, value in zip(found, known)]
+    there = list(dict.fromkeys(t for t in texts if t is not None))
+    if there and not any(same.any() for same in found):
+        warnings.warn(
+            f"column {values.name!r}: no value is one that the model was trained on: here are {there[:3]}, there were {known[:3]}; "
+            "the order does not depend on the column",
+            UserWarning,
+            stacklevel=5,
+        )
+    return [same.astype(np.float64) for same in found]
 
 
 def _text_values(texts: Any) -> Optional[tuple]:

@@ -389,6 +389,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_text_spelling": (c_char_p, [c_char_p]),
     "onet_columns_set_kinds": (c_int, [c_void_p, c_char_p, _ERR]),
     "onet_columns_misspelt": (c_char_p, [c_void_p]),
+    "onet_columns_unknown": (c_char_p, [c_void_p]),
     "onet_columns_set": (c_char_p, [c_void_p]),
     "onet_columns_missing": (c_int, [c_void_p]),
     "onet_sets_fill": (c_int, [POINTER(POINTER(SetsStruct)), POINTER(SetsStruct), c_void_p, c_int, _ERR]),

@@ -282,8 +282,8 @@ class Sets:
             CSV: the column with the items' names, which pairs uses; "": pairs has indices from 0 in each set; None:
             ``name`` where there is one, else as "".
 
-        A UserWarning names columns of numbers or dates that are spelt otherwise, as 48,85, 5% or 31.12.2024: they are not
-        features.
+        With a model, a UserWarning names categories of which no value is one that it was trained on. Without, it names
+        columns of numbers or dates that are spelt otherwise, as 48,85, 5% or 31.12.2024: they are not features.
         """
         options = _library.ReadOptions()
         lib.onet_read_defaults(byref(options), ctypes.sizeof(options))
@@ -318,8 +318,9 @@ class Sets:
             lib.onet_words_free(vocabulary)
         new = cls.__new__(cls)
         new._own(read)
-        for line in (lib.onet_columns_misspelt(new._struct.columns) or b"").decode("utf-8", "replace").splitlines():
-            warnings.warn(line, UserWarning, stacklevel=2)
+        for said in (lib.onet_columns_misspelt, lib.onet_columns_unknown):
+            for line in (said(new._struct.columns) or b"").decode("utf-8", "replace").splitlines():
+                warnings.warn(line, UserWarning, stacklevel=2)
         return new
 
     def _own(self, handle: Any) -> None:

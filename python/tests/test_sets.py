@@ -664,6 +664,30 @@ def test_types_of_a_category(tmp_path):
         assert sets._array().sum(axis=0).tolist() == [(frame["country"] == c).sum() for c in ("NA", "DE ", "?")]
 
 
+def test_categories_that_are_not_known(tmp_path):
+    """Values that all are numbers are compared as numbers, since pandas makes floats of integers beside NaN; a category
+    without a known value is warned of."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"set": np.repeat(np.arange(20), 3), "g": [3, 1, 2] * 20, "rank": [2, 0, 1] * 20})
+    model = ordernet.Ranker().fit(Sets.from_frame(frame.assign(g=frame["g"].astype("category")), "set", "rank"))
+    assert list(model.feature_names_in_) == ["g=1", "g=2", "g=3"]
+    floats = frame.assign(g=frame["g"].astype(float))
+    floats.loc[1, "g"] = np.nan
+    floats.to_csv(tmp_path / "a.csv", index=False)
+    for same in (frame, floats, floats.assign(g=floats["g"].astype("category")), frame.assign(g=frame["g"].astype(str))):
+        answer = model.predict_frame(same[["set", "g"]])
+        assert (answer["rank"] == frame["rank"])[3:].all()
+    read = Sets.read(tmp_path / "a.csv", model=model)
+    assert np.array_equal(read._array(), Sets._of_frame(floats, "set", None, read.features, "error")._array())
+    wrong = frame.assign(g=[f"v{g}" for g in frame["g"]])
+    wrong.to_csv(tmp_path / "b.csv", index=False)
+    sentence = "column .g.: no value is one that the model was trained on: here are .*v3.*, there were .*1.*"
+    with pytest.warns(UserWarning, match=sentence):
+        model.predict_frame(wrong)
+    with pytest.warns(UserWarning, match=sentence):
+        Sets.read(tmp_path / "b.csv", model=model)
+
+
 def test_kinds_of_columns(tmp_path):
     """Values of another kind than the model's column has are refused, by row; 0 and 1 are truth values too."""
     pd = pytest.importorskip("pandas")

@@ -24,6 +24,7 @@ void eval_sets_free(eval_sets *e) {
         if (e->group) free(e->group[s]);
     }
     for (int j = 0; j < e->features; j++) free(e->feature[j]);
+    free(e->unknown);
     free(e->line);
     free(e->id);
     free(e->group);
@@ -109,11 +110,18 @@ static onet_status read_records(eval_sets *e, onet_reader *in, const onet_read_o
 onet_status eval_sets_read(eval_sets *e, const char *path, const onet_read_options *options, bool labels,
                            const char *group, onet_error *err) {
     *e = (eval_sets){0};
-    if (!labels) return onet_sets_read(&e->sets, path, options, err);
+    if (!labels) {
+        onet_status read = onet_sets_read(&e->sets, path, options, err);
+        const char *said = read ? NULL : onet_columns_unknown(e->sets->columns);
+        if (said && !(e->unknown = strdup(said))) read = fail_memory(err, "the texts of a column");
+        return read;
+    }
     onet_reader *in;
     onet_status status = onet_reader_open(&in, path, options, err);
     if (!status) status = read_records(e, in, options, group, err);
     if (!status) onet_reader_hash(in, e->sets->hash);
+    const char *unknown = status ? NULL : onet_reader_unknown(in);
+    if (unknown && !(e->unknown = strdup(unknown))) status = fail_memory(err, "the texts of a column");
     onet_reader_close(in);
     bool named = !group;
     for (size_t s = 0; !status && !named && s < e->sets->count; s++) named = e->group[s] != NULL;

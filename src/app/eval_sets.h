@@ -17,6 +17,7 @@ typedef struct eval_sets {
     char **feature; /* [features]: the names of the columns; NULL: the format has none */
     int features;
     size_t line_room, id_room, group_room;
+    char *unknown; /* onet_columns_unknown of the sets; NULL: none */
 } eval_sets;
 
 /* Reads the sets alone, or, when labels are asked for, set by set with its line and names. group: the key or

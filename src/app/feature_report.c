@@ -71,7 +71,10 @@ void print_unused(const onet_columns *columns) {
 }
 
 void print_misspelt(const onet_columns *columns, FILE *out, const char *before) {
-    const char *line = onet_columns_misspelt(columns);
+    print_lines(onet_columns_misspelt(columns), out, before);
+}
+
+void print_lines(const char *line, FILE *out, const char *before) {
     for (size_t length; line && *line; line += length + 1) {
         length = strcspn(line, "\n");
         fprintf(out, "%s%.*s\n", before, (int)length, line);

@@ -25,6 +25,8 @@ int column_text(const onet_columns *columns, int j, char name[SHOWN], char kind[
 void print_unused(const onet_columns *columns);
 /* Prints the sentences about columns that are numbers or dates spelt otherwise, each with this before it. */
 void print_misspelt(const onet_columns *columns, FILE *out, const char *before);
+/* Prints lines, each with this before it. lines may be NULL. */
+void print_lines(const char *lines, FILE *out, const char *before);
 
 enum { FEATURE_TEXT = 96 };
 /* "standard", "quantile, rank within the set": how a feature is scaled. */

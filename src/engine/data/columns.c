@@ -28,6 +28,7 @@ void onet_columns_free(onet_columns *c) {
     free(c->kind);
     free(c->unused);
     free(c->misspelt);
+    free(c->unknown);
     free(c->fill);
     free(c->flag);
     free(c);
@@ -113,6 +114,10 @@ const char *onet_columns_unused(const onet_columns *c) {
 
 const char *onet_columns_misspelt(const onet_columns *c) {
     return c ? c->misspelt : NULL;
+}
+
+const char *onet_columns_unknown(const onet_columns *c) {
+    return c ? c->unknown : NULL;
 }
 
 onet_missing onet_columns_missing(const onet_columns *c) {

@@ -15,6 +15,7 @@ struct onet_columns {
     char *kind;       /* [width] and NUL: KIND_NUMBER, ...; NULL: all are numbers */
     char *unused;     /* columns of text that were not named as features, "colour, when"; NULL: none */
     char *misspelt;   /* sentences about those that look like numbers, a line each; NULL: none */
+    char *unknown;    /* sentences about categories without a value that the model knows; NULL: none */
     onet_missing missing;
     float *fill;   /* [width]: replaces a missing value; NULL where missing is ERROR */
     uint8_t *flag; /* [width]: 1: an indicator of missing values is added after the features; NULL: there are

@@ -189,6 +189,8 @@ onet_status onet_columns_copy(onet_columns **copy, const onet_columns *from, one
     if (!status && from->unused) status = columns_add_unused(*copy, from->unused, strlen(from->unused), err);
     if (!status && from->misspelt && !((*copy)->misspelt = strdup(from->misspelt)))
         status = fail_memory(err, "the names of the columns");
+    if (!status && from->unknown && !((*copy)->unknown = strdup(from->unknown)))
+        status = fail_memory(err, "the names of the columns");
     if (status) {
         onet_columns_free(*copy);
         *copy = NULL;

@@ -143,6 +143,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
                           "%s:1: there is no column `%.100s`; name the column with the items' names", t->file,
                           o->name_column);
     if (o->pairs && !some) return ONET_OK; /* relations alone */
+    if ((status = unknown_start(&t->unknown, t->model, err))) return status;
     if (o->features) return name_features(t, o->features, model, err);
     return named ? take_features(t, model, err) : ONET_OK;
 }
@@ -765,6 +766,9 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
         return status;
     if (t->width && ((status = make_columns(t, options, err)) || (status = list_unused(t, options, err))))
         return status;
+    if (t->columns_of_items && t->columns_of_items->name &&
+        (status = unknown_say(&t->unknown, t->columns_of_items, t->file, &t->columns_of_items->unknown, err)))
+        return status;
     if (!t->items && !array_reserve(&t->items, &t->item_room, 1, sizeof *t->items))
         return fail_memory(err, "the features of a CSV file");
     if ((status = group(t, err)) || (status = settle_lost(t, err)) || (status = order_sets(t, err)))
@@ -844,6 +848,7 @@ void csv_free(csv_table *t) {
         free(t->column[k].code);
     }
     for (size_t i = 0; i < t->classes; i++) free(t->class[i].value);
+    unknown_free(&t->unknown);
     free(t->class);
     free(t->column);
     free(t->file);

@@ -8,6 +8,7 @@
 #include "engine/base/names.h"
 #include "engine/data/columns.h"
 #include "engine/data/record.h"
+#include "engine/data/unknown.h"
 
 /* ---- Rows and fields (csv_rows.c) -------------------------------------------------------------------- */
 
@@ -80,6 +81,7 @@ typedef struct csv_column {
     char rounded[48];
     /* Columns of text that are features (csv_classes.h). */
     bool classes;  /* by the values that a model knows */
+    bool words;    /* not all of those are numbers */
     bool category; /* by the values that are met here: */
     bool many;     /* more values than are kept */
     names values;
@@ -122,6 +124,7 @@ struct csv_table {
     bool categories;  /* columns that are named as features may be of text */
     bool unasked;     /* so may others, since no features are named */
     csv_class *class; /* [classes] */
+    unknown_texts unknown;
     size_t classes, class_room;
     size_t item_room, set_room, rank_room, flag_room, line_room, text_room, text_at_room;
     double *rank;   /* [rows], NaN where empty; while reading */

@@ -29,6 +29,7 @@ onet_status classes_name(csv_table *t, const char *name, size_t length, bool *fo
         if (!value) return fail_memory(err, "the features of a CSV file");
         t->class[t->classes++] = (csv_class){k, t->width++, value};
         c->classes = *found = true;
+        c->words |= !unknown_is_number(value, strlen(value));
     }
     return ONET_OK;
 }
@@ -39,15 +40,18 @@ static uint64_t text_hash(const char *text, size_t length) {
 }
 
 bool classes_take(csv_table *t, size_t k, const char *text, size_t length) {
-    bool told = false;
+    int first = -1;
+    bool known = false;
     for (size_t i = 0; i < t->classes; i++) {
         const csv_class *class = &t->class[i];
         if (class->column != k) continue;
-        bool same = strlen(class->value) == length && !memcmp(class->value, text, length);
+        bool same = unknown_same(class->value, text, length, !t->column[k].words);
         t->items[t->rows * (size_t)t->width + (size_t) class->feature] = same;
-        told |= same;
+        known |= same;
+        if (first < 0) first = class->feature;
     }
-    return told || csv_lose(t, k, t->rows, text_hash(text, length));
+    unknown_note(&t->unknown, first, known, text, length);
+    return known || csv_lose(t, k, t->rows, text_hash(text, length));
 }
 
 /* ---- By value: data to train on ---------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "engine/data/jsonl_texts.h"
 #include "engine/data/sets.h"
 #include "engine/data/text_value.h"
+#include "engine/data/unknown.h"
 
 typedef struct walk {
     json_scan j; /* valid: an array of items */
@@ -174,23 +175,29 @@ static const char *value_text(const walk *w, size_t length, const char *from, si
 static onet_status take_classes(const walk *w, const onet_columns *c, size_t length, const char *from,
                                 value_kind kind, double *row, uint8_t *have, bool *found) {
     const char *key = w->r->letters;
-    bool told = false;
-    int first = 0, some = 0;
+    int first = c->width, some = 0;
+    bool numbers = true, known = false;
     size_t size;
     const char *text = value_text(w, length, from, &size);
-    for (int j = 0; j < c->width; j++) {
+    for (int j = c->width - 1; j >= 0; j--) {
         const char *name = c->name[j];
         if (strncmp(name, key, length) != 0 || name[length] != '=') continue;
-        name += length + 1;
-        row[j] = strlen(name) == size && !memcmp(name, text, size);
-        have[j] = 7;
-        told |= row[j] > 0;
-        if (!some++) first = j;
+        numbers = numbers && unknown_is_number(name + length + 1, strlen(name + length + 1));
+        first = j;
+        some++;
     }
     *found = some > 0;
-    if (told || !some) return ONET_OK;
+    if (!some) return ONET_OK;
+    for (int j = first; j < c->width; j++) {
+        const char *name = c->name[j];
+        if (strncmp(name, key, length) != 0 || name[length] != '=') continue;
+        row[j] = unknown_same(name + length + 1, text, size, numbers);
+        have[j] = 7;
+        known |= row[j] > 0;
+    }
+    unknown_note(w->r->unknown, first, known, text, size);
     uint64_t hash = kind == VALUE_MISSING ? LOST_MISSING : lost_hash(text, size);
-    return lost_note(&w->r->lost_store, (size_t)w->r->n, first, some, hash)
+    return known || lost_note(&w->r->lost_store, (size_t)w->r->n, first, some, hash)
                ? ONET_OK
                : fail_memory(w->err, "the texts of the items");
 }

@@ -14,6 +14,7 @@
 #include "engine/data/json_array.h"
 #include "engine/data/sets.h"
 #include "engine/data/sets_io.h"
+#include "engine/data/unknown.h"
 
 /* A set of a million items fits; a file without line ends is found out before it fills the memory. */
 #define LINE_LIMIT ((size_t)256 << 20)
@@ -33,6 +34,8 @@ struct onet_reader {
     bool refused;          /* a set was bad */
     bool missing;          /* sets may lack values */
     onet_columns *columns; /* the names of the first set's features, for those that follow; or NULL */
+    unknown_texts unknown; /* JSON Lines: categories of the model's */
+    char *said;            /* what onet_reader_unknown gave last */
     /* Formats that are read whole. */
     csv_table *table;
     onet_sets *sets;
@@ -95,6 +98,7 @@ onet_status reader_start(reader **result, input *from, const onet_read_options *
     if (!status && in->options.format && !format_find(in->options.format))
         status = fail(err, ONET_USAGE, "there is no format %d", (int)in->options.format);
     if (!status) status = find_format(in, err);
+    if (!status && in->format->parse) status = unknown_start(&in->unknown, columns, err);
     if (!status && in->options.pairs && !in->format->read_table)
         status = fail_field(err, ONET_USAGE, "onet_read_options.pairs",
                             "%s: a second file of relations goes with CSV; in %s they are part of the sets",
@@ -113,6 +117,8 @@ void onet_reader_close(onet_reader *in) {
     onet_columns_free(in->columns);
     json_array_free(&in->array);
     onet_sets_free(in->sets);
+    unknown_free(&in->unknown);
+    free(in->said);
     free(in);
 }
 
@@ -142,6 +148,17 @@ int onet_reader_waits(onet_reader *in) {
     return input_waits(in->in);
 }
 
+const char *onet_reader_unknown(onet_reader *in) {
+    if (!in) return NULL;
+    if (in->table) return onet_columns_unknown(in->table->columns_of_items);
+    if (!in->unknown.column) return NULL;
+    onet_error err;
+    free(in->said);
+    in->said = NULL;
+    unknown_say(&in->unknown, in->options.columns, input_name(in->in), &in->said, &err);
+    return in->said; /* where memory is short, what was said so far */
+}
+
 void onet_reader_hash(onet_reader *in, char hex[65]) {
     if (!hex) return;
     hex[0] = 0;
@@ -156,11 +173,11 @@ static bool is_blank(const char *line, size_t length) {
     return true;
 }
 
-static onet_status parse(const reader *in, record *r, const char *text, size_t length, long line,
-                         onet_error *err) {
+static onet_status parse(reader *in, record *r, const char *text, size_t length, long line, onet_error *err) {
     onet_status status = record_line(r, in->format->format, text, length, line, err);
     if (status) return status;
     r->found_here = in->columns != NULL;
+    r->unknown = &in->unknown;
     return in->format->parse(r, &in->options, input_name(in->in), err);
 }
 

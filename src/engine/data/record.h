@@ -44,11 +44,12 @@ struct onet_record {
     bool closed;               /* POINTER: the order came back to its first item */
     onet_columns *own_columns; /* JSONL: of the first set, if no model gives columns; owned by the record */
     struct jsonl_texts
-        *texts;      /* JSONL: takes the texts of features; the caller's. NULL: every feature is a number */
-    bool found_here; /* JSONL: the columns are those of the first set, not of a model */
-    const onet_columns *columns; /* of its features; owned by the reader, table or sets; NULL: no names */
-    const csv_table *table;      /* CSV: owned by the reader */
-    size_t set;                  /* CSV: number of the set in the table */
+        *texts; /* JSONL: takes the texts of features; the caller's. NULL: every feature is a number */
+    struct unknown_texts *unknown; /* JSONL: notes the texts of categories; the reader's. May be NULL */
+    bool found_here;               /* JSONL: the columns are those of the first set, not of a model */
+    const onet_columns *columns;   /* of its features; owned by the reader, table or sets; NULL: no names */
+    const csv_table *table;        /* CSV: owned by the reader */
+    size_t set;                    /* CSV: number of the set in the table */
     /* Memory, kept for the next set read into the same record. */
     double *item_store;
     lost_rows lost_store;

@@ -255,8 +255,18 @@ static onet_status read_sets(onet_sets **result, input *from, const onet_read_op
         if (!status) status = read_records(sets, in, options, &missing, err);
     } else if (!status && options && options->words && sets->word)
         status = use_words(sets, options->words, err);
+    const char *said = status ? NULL : onet_columns_unknown(sets->columns);
+    if (!status && !said) said = onet_reader_unknown(in);
+    char *unknown = said ? strdup(said) : NULL; /* settling may replace the columns */
+    if (said && !unknown) status = fail_memory(err, "the texts of a column");
     if (!status && settle)
         status = missing_settle(sets, onet_reader_name(in), options, counted ? &missing : NULL, err);
+    if (!status && sets->columns) {
+        free(sets->columns->unknown);
+        sets->columns->unknown = unknown;
+        unknown = NULL;
+    }
+    free(unknown);
     /* For a model the doubles stay: what it needs of them does not depend on the other sets of the file. */
     if (!status && !(options && options->columns)) status = doubles_settle(sets, err);
     if (!status) onet_reader_hash(in, sets->hash);

@@ -11,6 +11,7 @@
 #include "app/comparison.h"
 #include "app/division.h"
 #include "app/eval_sets.h"
+#include "app/feature_report.h"
 #include "app/json_report.h"
 #include "app/ordering.h"
 #include "app/processes.h"
@@ -322,6 +323,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status =
             eval_sets_read(&e, operands[0], &read, v->per_set || v->group || v->importance, v->group, err);
     }
+    print_lines(e.unknown, stderr, "ordernet eval: warning: ");
     if (!status) status = check_sets(v, model, e.sets, operands[0], err);
     if (!status) status = shuffle_right_orders(e.sets, err);
     if (!status) status = answer_room_make(&room, e.sets, 1, false, err);

@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/error_line.h"
+#include "app/feature_report.h"
 #include "app/ordering.h"
 #include "app/processes.h"
 #include "app/progress.h"
@@ -213,6 +214,7 @@ static onet_status order_file(ordering *o, const char *path, onet_error *err) {
     if (!status) status = onet_writer_begin(o->out, in, err);
     if (!status) status = order_sets(o, in, err);
     if (!status) status = onet_writer_end(o->out, err);
+    if (!status) print_lines(onet_reader_unknown(in), stderr, "ordernet order: warning: ");
     onet_reader_close(in);
     return status;
 }

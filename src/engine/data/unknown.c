@@ -1,0 +1,84 @@
+/* Notices categories without a value that the model knows (unknown.h). */
+#include "engine/data/unknown.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/number.h"
+
+enum { SHOWN_TEXTS = 3 };
+
+static bool number_of(const char *text, size_t length, double *value) {
+    return length && number_scan(text, text + length, NUMBER_LOOSE, value) == text + length;
+}
+
+bool unknown_is_number(const char *text, size_t length) {
+    double value;
+    return number_of(text, length, &value);
+}
+
+bool unknown_same(const char *value, const char *text, size_t length, bool numbers) {
+    double a, b;
+    size_t own = strlen(value);
+    if (own == length && !memcmp(value, text, length)) return true;
+    return numbers && number_of(value, own, &a) && number_of(text, length, &b) && a == b;
+}
+
+onet_status unknown_start(unknown_texts *u, const onet_columns *model, onet_error *err) {
+    bool some = false;
+    for (int j = 0; model && model->name && j < model->width; j++)
+        some |= strchr(model->name[j], '=') != NULL;
+    if (!some) return ONET_OK;
+    if (!(u->column = array_new((size_t)model->width, sizeof *u->column)))
+        return fail_memory(err, "the texts of a column");
+    u->width = model->width;
+    return ONET_OK;
+}
+
+void unknown_note(unknown_texts *u, int feature, bool known, const char *text, size_t length) {
+    if (!u || feature < 0 || feature >= u->width || u->column[feature].known) return;
+    unknown_column *c = &u->column[feature];
+    char one[24];
+    c->known = known;
+    if (known || missing_text(text, length) || c->texts == SHOWN_TEXTS) return;
+    snprintf(one, sizeof one, "\"%.*s\"", length > 20 ? 20 : (int)length, text);
+    if (strstr(c->text, one)) return;
+    size_t used = strlen(c->text);
+    snprintf(c->text + used, sizeof c->text - used, "%s%s", c->texts++ ? ", " : "", one);
+}
+
+/* ", and knows 1, 2, 3": the first values of the category that begins with feature j. */
+static void known_values(const onet_columns *model, int j, char *list, size_t size) {
+    int span = onet_columns_span(model, j);
+    size_t used = 0;
+    for (int k = 0; k < span && k < SHOWN_TEXTS && used < size; k++)
+        used += (size_t)snprintf(list + used, size - used, "%s\"%.20s\"", k ? ", " : "",
+                                 strchr(model->name[j + k], '=') + 1);
+}
+
+onet_status unknown_say(const unknown_texts *u, const onet_columns *model, const char *file, char **said,
+                        onet_error *err) {
+    for (int j = 0; j < u->width; j++) {
+        const unknown_column *c = &u->column[j];
+        char known[80], *all;
+        if (c->known || !c->texts) continue;
+        known_values(model, j, known, sizeof known);
+        if (asprintf(&all,
+                     "%s%s: column `%.*s`: no value is one that the model was trained on: here are %s, there "
+                     "were %s; the order does not depend on the column\n",
+                     *said ? *said : "", file, (int)strcspn(model->name[j], "="), model->name[j], c->text,
+                     known) < 0)
+            return fail_memory(err, "the texts of a column");
+        free(*said);
+        *said = all;
+    }
+    return ONET_OK;
+}
+
+void unknown_free(unknown_texts *u) {
+    free(u->column);
+    *u = (unknown_texts){0};
+}
