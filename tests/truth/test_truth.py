@@ -65,6 +65,10 @@ class Data:
         self.more = more or [{} for _ in items]  # further keys of JSON: constraints
         self.width = self.items[0].shape[1]
 
+    def flags(self):
+        """For each set a truth value per item: seen, and not placed."""
+        return [np.isin(np.arange(len(one)), self.context[s]) for s, one in enumerate(self.items)]
+
     def placed(self, s):
         return None if self.orders is None else [i for i in self.orders[s] if i not in self.context[s]]
 
@@ -423,11 +427,11 @@ def one_model():
         model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
         how = {"missing": "indicator" if lacks(data) else "error"}
         masked = [np.ma.array(np.nan_to_num(one, nan=7), mask=np.isnan(one)) for one in data.items]
-        given = {f"Sets.read, {name}": lambda name=name: ordernet.Sets.read(path(name), width=data.width if name == "pointer.txt" else 0, **how) for name in found}
-        if not any(data.context):
-            given["Sets"] = lambda: ordernet.Sets(data.items, data.orders, **how)
-            given["masked arrays"] = lambda: ordernet.Sets(masked, data.orders, **how)
-            given["flat"] = lambda: ordernet.Sets.flat(np.asfortranarray(np.concatenate(data.items)), [len(one) for one in data.items], data.orders) if not lacks(data) else ordernet.Sets(masked, data.orders, **how)
+        given = {f"Sets.read, {name}": lambda name=name: ordernet.Sets.read(path(name), width=data.width if name == "pointer.txt" else 0, missing=how["missing"]) for name in found}
+        how["context"] = data.flags() if any(data.context) else None
+        given["Sets"] = lambda: ordernet.Sets(data.items, [data.placed(s) for s in range(len(data.items))], **how)
+        given["masked arrays"] = lambda: ordernet.Sets(masked, data.orders, **how)
+        given["flat"] = lambda: ordernet.Sets.flat(np.asfortranarray(np.concatenate(data.items)), [len(one) for one in data.items], data.orders, context=how["context"]) if not lacks(data) else ordernet.Sets(masked, data.orders, **how)
         for front, sets in given.items():
             found[f"Python, {front}"] = facts_of(fitted(model, sets()))
         if not any(data.context) and not lacks(data):
@@ -664,29 +668,32 @@ def frames():
         columns.update((name, np.concatenate(data.items)[:, j]) for j, name in enumerate(named(data)))
         columns["rank"] = np.concatenate([np.argsort(order) for order in data.orders])
         frame = pandas.DataFrame(columns)
-        if any(data.context):  # a frame has no place for them
-            frame["rank"] = frame["rank"].where(~np.concatenate([[i in data.context[s] for i in range(len(one))] for s, one in enumerate(data.items)]))
+        marks, own = np.concatenate(data.flags()), named(data)
+        if any(data.context):
+            frame["rank"] = frame["rank"].where(~marks)
             try:
                 ordernet.Sets.from_frame(frame, set="set", rank="rank", missing=how)
-                raise AssertionError(f"{what}: from_frame took context items")
+                raise AssertionError(f"{what}: from_frame took items without a rank that are not marked as context")
             except ordernet.DataError as error:
                 assert "no number as its rank" in str(error), error
-            continue
+            frame["context"], own = marks, [*own, "context"]
         fit = lambda sets, orders=None: facts_of(fitted(ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", missing=how, **NET), sets, orders))
-        turn = ["rank", *named(data)[::-1], "set"]
+        turn = ["rank", *own[::-1], "set"]
         objects = frame[turn].astype(object)
         found = {"CSV": train(file, *(["--missing", how] if lacks(data) else []), model="frame.safetensors")}
         found["frame"] = fit(ordernet.Sets.from_frame(frame, set="set", rank="rank", missing=how))
         found["objects"] = fit(ordernet.Sets.from_frame(objects, set="set", rank="rank", features=named(data), missing=how))
-        each = [one[named(data)] for _, one in frame.groupby("set", sort=False)]
-        found["list of frames"] = fit([one if s % 2 == 0 else one[named(data)[::-1]] for s, one in enumerate(each)], data.orders)
+        each = [one[own] for _, one in frame.groupby("set", sort=False)]
+        orders = [data.placed(s) for s in range(len(data.items))]
+        found["list of frames"] = fit([one if s % 2 == 0 else one[own[::-1]] for s, one in enumerate(each)], orders)
         same(found, f"{what}: data frames")
         model = ordernet.load(path("frame.safetensors"))
         answers = model.predict(ordernet.Sets.read(file, model=model))
-        place = np.concatenate([np.argsort(one) for one in answers])
+        place = np.full(len(frame), -1)
+        place[~marks] = np.concatenate([np.argsort(one) for one in answers])  # without context items
         for given in (frame, frame[turn], frame[turn].assign(set=frame["set"] + " ")):
-            assert model.predict_frame(given)["rank"].tolist() == place.tolist(), f"{what}: predict_frame"
-        assert all(np.array_equal(a, b) for a, b in zip(model.predict([one[named(data)[::-1]] for one in each]), answers)), f"{what}: list of frames"
+            assert model.predict_frame(given)["rank"].fillna(-1).tolist() == place.tolist(), f"{what}: predict_frame"
+        assert all(np.array_equal(a, b) for a, b in zip(model.predict([one[own[::-1]] for one in each]), answers)), f"{what}: list of frames"
 
 
 def texts():
