@@ -9,31 +9,37 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether the key `pairs` of a set of n items (0: of any number) has relations; *n: the items that it is of.
- */
-static inline bool json_oracle_pairs(const json_t *pairs, size_t *n) {
+/* Whether the key `pairs` of a set of n items (0: of any number) has relations, -1: undecided; *n: the items
+ * that it is of. */
+static inline int json_oracle_pairs(const json_t *pairs, size_t *n) {
+    int result = 1;
     size_t rows = json_array_size(pairs), width = 0;
-    if (!rows || (*n && *n != rows)) return false;
+    if (!rows || (*n && *n != rows)) return 0;
     *n = rows;
     for (size_t i = 0; i < rows; i++) {
         const json_t *row = json_array_get(pairs, i);
-        if (!json_is_array(row) || json_array_size(row) != rows) return false;
+        if (!json_is_array(row) || json_array_size(row) != rows) return 0;
         for (size_t j = 0; j < rows; j++) {
             const json_t *pair = json_array_get(row, j);
             bool list = json_is_array(pair), diagonal = i == j;
             if (diagonal && json_is_null(pair)) continue;
             size_t own = list ? json_array_size(pair) : 1;
             if (!width) width = own;
-            if (!own || own > 16 || own != width) return false;
+            if (!own || own > 16 || own != width) return 0;
             for (size_t r = 0; r < own; r++) {
                 const json_t *x = list ? json_array_get(pair, r) : pair;
                 if (diagonal && json_is_null(x)) continue;
-                if (!json_is_real(x) || (!diagonal && fabs(json_real_value(x)) >= 0x1.ffffffp127))
-                    return false;
+                double value = json_real_value(x);
+                if (!json_is_real(x) || (!diagonal && fabs(value) >= 0x1.ffffffp127)) return 0;
+                if (diagonal) continue;
+                if (fabs(value) >= 0x1p53) /* whole numbers that double rounds are refused */
+                    result = -1;
+                else if (value == floor(value) && (double)(float)value != value)
+                    return 0;
             }
         }
     }
-    return true;
+    return result;
 }
 
 /* What jsonl_parse must return for a line, according to jansson: 1 a set, 0 not a set, -1 undecided. */
@@ -76,7 +82,8 @@ static inline int json_oracle(const char *line, size_t length, json_t **set) {
             else if (fabs(json_real_value(json_array_get(item, j))) >= 0x1p53)
                 return -1;
     }
-    if (pairs && !json_oracle_pairs(pairs, &n)) return 0;
+    int related = pairs ? json_oracle_pairs(pairs, &n) : 1;
+    if (related < 1) return related;
     json_t *order = json_object_get(*set, "order"), *context = json_object_get(*set, "context");
     if (json_is_null(order)) order = NULL;
     if (json_is_null(context)) context = NULL;

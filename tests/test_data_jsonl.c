@@ -226,6 +226,7 @@ static void agrees_with_jansson(void **state) {
         "{\"items\": [[1], [2]], \"pairs\": [[null, [1, 2]], [[3, 4], [null, 5]]], \"order\": [1, 0]}",
         "{\"order\": [1, 0], \"pairs\": [[null, 1.5], [-2, null]]}",
         "{\"pairs\": [[0, 1], [2, 1e60]], \"items\": [\"a\", \"b\"]}",
+        "{\"pairs\": [[16777217, 16777218], [1, 0]]}",
     };
     static const char letters[] = "{}[]\",:0123456789.eE+-\\/u ntrfalse\xC3\xA9\x01\t";
     rng r;
