@@ -246,8 +246,8 @@ ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const f
 /* The same in double: onet_sets.exact keeps the values where float32 rounds one. */
 ONET_API onet_status onet_sets_append_doubles(onet_sets *sets, int n, int width, const double *values,
                                               const int32_t *order, onet_error *err);
-/* Makes a vocabulary that stays its owner's, such as the words of a model, the one of the sets. One that the
- * caller puts into sets->words instead is freed with them. */
+/* Makes a vocabulary that stays its owner's, such as the words of a model, the one of sets that the library
+ * made. One that the caller puts into sets->words instead is freed with them. */
 ONET_API void onet_sets_lend_words(onet_sets *sets, const onet_words *words);
 /* Appends a set of words: rows [n] of sets->words, which the caller sets: lent, or freed with the sets. */
 ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,

@@ -29,7 +29,7 @@ void lost_clear(lost_rows *l) {
 }
 
 bool lost_extend(lost_rows *l, size_t rows) {
-    if (!l->of || rows <= l->rows) return true;
+    if (!l->of || !l->of->width || rows <= l->rows) return true; /* no column: memory ran out before */
     size_t width = (size_t)l->of->width;
     if (!array_reserve(&l->of->hash, &l->room, rows, width * sizeof *l->of->hash)) return false;
     memset(l->of->hash + l->rows * width, 0, (rows - l->rows) * width * sizeof *l->of->hash);
