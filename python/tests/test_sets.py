@@ -801,7 +801,8 @@ def test_items_of_sets_are_as_they_were_given(tmp_path):
 
 def test_texts_without_a_feature_stay_apart(tmp_path, program):
     pandas = pytest.importorskip("pandas")
-    train = pandas.DataFrame({"set": [*"aabbcc"], "x": [1, 2, 1, 2, 2, 1], "brand": ["red", "blue"] * 3, "rank": [0, 1, 0, 1, 1, 0]})
+    train = pandas.DataFrame({"set": [*"aabbcc"], "x": [1, 2, 1, 2, 2, 1], "rank": [0, 1, 0, 1, 1, 0]})
+    train["brand"] = ["red", "blue"] * 3
     held = Sets.from_frame(train, "set", "rank")
     model = ordernet.Ranker().fit(held)
     assert not held._struct.lost  # every text has a feature

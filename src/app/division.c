@@ -40,12 +40,14 @@ onet_status shuffle_right_orders(onet_sets *sets, onet_error *err) {
     size_t most = 1, width = (size_t)sets->width, columns = (size_t)sets->lost->width;
     for (size_t s = 0; s < sets->count; s++)
         if (onet_sets_size(sets, s) > most) most = onet_sets_size(sets, s);
+    /* All or none: shuffling only those that are right would make chance look worse than it is. */
+    for (size_t s = 0; s < sets->count; s++)
+        if (!is_right_order(sets->order + sets->start[s], onet_sets_size(sets, s))) return ONET_OK;
     size_t *place = array_new(most, sizeof *place);
     char *scratch = array_new(most, (width > columns ? width : columns) * sizeof(double));
     onet_status status = place && scratch ? ONET_OK : fail_memory(err, "shuffling the items");
     for (size_t s = 0; s < sets->count && !status; s++) {
         size_t from = sets->start[s], n = onet_sets_size(sets, s);
-        if (!is_right_order(sets->order + from, n)) continue;
         rng r;
         rng_seed(&r, s, UINT64_C(0x7368756600000000));
         rng_permutation(&r, place, n);

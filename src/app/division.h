@@ -14,9 +14,10 @@ onet_status pick_places(size_t **place, size_t count, uint64_t seed, onet_error 
 onet_status division_hold_out(onet_sets **data, onet_sets **valid, const char *const *group, size_t count,
                               uint64_t seed, onet_error *err);
 
-/* Puts the items of sets that stand in their right order, as lines of plain text do, into a random one, if
- * the sets have values that the features do not tell (onet_lost): a search takes the first of items that look
- * equal to it, which would be the right one each time. Sets with context, constraints or relations stay. */
+/* Puts the items of sets that all stand in their right order, as lines of plain text do, into a random one,
+ * if the sets have values that the features do not tell (onet_lost): a search takes the first of items that
+ * look equal to it, which would be the right one each time. Sets with context, constraints or relations stay.
+ */
 onet_status shuffle_right_orders(onet_sets *sets, onet_error *err);
 
 /* The group of each set of a file that was read with these options, by options->group_column, a key of JSON

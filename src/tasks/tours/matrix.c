@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
@@ -127,7 +126,7 @@ static bool may_be_cost(const char *cell) {
     if (!strncmp(cell + sign, "\xE2\x82\xAC", 3)) sign += 3; /* the euro sign */
     if (!strncmp(cell + sign, "\xC2\xA3", 2)) sign += 2;     /* the pound sign */
     sign += strspn(cell + sign, " ");
-    return is_missing(cell) || ascii_digit(cell[sign]);
+    return is_missing(cell) || isdigit((unsigned char)cell[sign]);
 }
 
 /* Text that is not meant as a cost. */
