@@ -133,7 +133,7 @@ ONET_API const char *onet_columns_unused(const onet_columns *columns);
  * NULL: none. */
 ONET_API const char *onet_columns_misspelt(const onet_columns *columns);
 /* Sentences about the categories of sets that were read for a model of which no value is one that the model
- * was trained on, each ended by a newline. NULL: none. */
+ * has as a feature, each ended by a newline. NULL: none. */
 ONET_API const char *onet_columns_unknown(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 /* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a

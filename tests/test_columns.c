@@ -423,8 +423,8 @@ static void classes_of_numbers(void **state) {
                            : "set,g\na,3\na,x\na,NA\n",
                          &options);
         assert_non_null(strstr(onet_columns_unknown(sets->columns),
-                               ": column `g`: no value is one that the model was trained on: here are "
-                               "\"3\", \"x\", there were \"1\", \"2.50\""));
+                               ": column `g`: no value is one that the model knows: here are "
+                               "\"3\", \"x\", it knows \"1\", \"2.50\""));
         onet_sets_free(sets);
         onet_columns_free(c);
         c = columns_of(2, words);

@@ -81,8 +81,9 @@ def _known_features(values: Any, known: List[str]) -> List[np.ndarray]:
         found = [same | (numbers == float(value)) for same, value in zip(found, known)]
     there = list(dict.fromkeys(t for t in texts if t is not None))
     if there and not any(same.any() for same in found):
+        more = f" and {len(known) - 3} other{'s' if len(known) > 4 else ''}" if len(known) > 3 else ""
         warnings.warn(
-            f"column {values.name!r}: no value is one that the model was trained on: here are {there[:3]}, there were {known[:3]}; "
+            f"column {values.name!r}: no value is one that the model knows: here are {there[:3]}, it knows {known[:3]}{more}; "
             "the order does not depend on the column",
             UserWarning,
             stacklevel=5,
@@ -159,7 +160,7 @@ def _check_kind(values: Any, column: Any, numbers: Optional[np.ndarray], kind: s
         row, said = int(np.flatnonzero(bad)[0]), _KINDS.get(kind, f"not {_KINDS[wanted]}")
         raise DataError(
             f"column {column!r}: {values.iloc[row]!r} in row {row} of the frame (from 0) is {said}, but the model was trained on "
-            f"{_TRAINED[wanted]} there; give it such values"
+            f"{_TRAINED[wanted]} there; give it such values" + (", 1 for True" if kind == "t" and wanted == "-" else "")
         )
 
 

@@ -282,7 +282,7 @@ class Sets:
             CSV: the column with the items' names, which pairs uses; "": pairs has indices from 0 in each set; None:
             ``name`` where there is one, else as "".
 
-        With a model, a UserWarning names categories of which no value is one that it was trained on. Without, it names
+        With a model, a UserWarning names categories of which no value is one that it knows. Without, it names
         columns of numbers or dates that are spelt otherwise, as 48,85, 5% or 31.12.2024: they are not features.
         """
         options = _library.ReadOptions()

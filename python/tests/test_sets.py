@@ -681,7 +681,7 @@ def test_categories_that_are_not_known(tmp_path):
     assert np.array_equal(read._array(), Sets._of_frame(floats, "set", None, read.features, "error")._array())
     wrong = frame.assign(g=[f"v{g}" for g in frame["g"]])
     wrong.to_csv(tmp_path / "b.csv", index=False)
-    sentence = "column .g.: no value is one that the model was trained on: here are .*v3.*, there were .*1.*"
+    sentence = "column .g.: no value is one that the model knows: here are .*v3.*, it knows .*1.*"
     with pytest.warns(UserWarning, match=sentence):
         model.predict_frame(wrong)
     with pytest.warns(UserWarning, match=sentence):

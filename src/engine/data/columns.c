@@ -95,8 +95,9 @@ const char *columns_refuse(const onet_columns *model, int j, unsigned seen) {
         return seen == SEEN_FLAG || seen == SEEN_TRUTH
                    ? NULL
                    : ", but the model was trained on truth values there; write true or false, or 1 or 0";
-    return seen == SEEN_FLAG || seen == SEEN_NUMBER
-               ? NULL
+    if (seen == SEEN_FLAG || seen == SEEN_NUMBER) return NULL;
+    return seen == SEEN_TRUTH
+               ? ", but the model was trained on numbers there; write a number, such as 1 for true"
                : ", but the model was trained on numbers there; write a number";
 }
 

@@ -50,25 +50,28 @@ void unknown_note(unknown_texts *u, int feature, bool known, const char *text, s
     snprintf(c->text + used, sizeof c->text - used, "%s%s", c->texts++ ? ", " : "", one);
 }
 
-/* ", and knows 1, 2, 3": the first values of the category that begins with feature j. */
+/* "1", "2", "3" and 5 others: the values of the category that begins with feature j. */
 static void known_values(const onet_columns *model, int j, char *list, size_t size) {
     int span = onet_columns_span(model, j);
     size_t used = 0;
     for (int k = 0; k < span && k < SHOWN_TEXTS && used < size; k++)
         used += (size_t)snprintf(list + used, size - used, "%s\"%.20s\"", k ? ", " : "",
                                  strchr(model->name[j + k], '=') + 1);
+    if (span > SHOWN_TEXTS && used < size)
+        snprintf(list + used, size - used, " and %d other%s", span - SHOWN_TEXTS,
+                 span - SHOWN_TEXTS == 1 ? "" : "s");
 }
 
 onet_status unknown_say(const unknown_texts *u, const onet_columns *model, const char *file, char **said,
                         onet_error *err) {
     for (int j = 0; j < u->width; j++) {
         const unknown_column *c = &u->column[j];
-        char known[80], *all;
+        char known[128], *all;
         if (c->known || !c->texts) continue;
         known_values(model, j, known, sizeof known);
         if (asprintf(&all,
-                     "%s%s: column `%.*s`: no value is one that the model was trained on: here are %s, there "
-                     "were %s; the order does not depend on the column\n",
+                     "%s%s: column `%.*s`: no value is one that the model knows: here are %s, it knows %s; "
+                     "the order does not depend on the column\n",
                      *said ? *said : "", file, (int)strcspn(model->name[j], "="), model->name[j], c->text,
                      known) < 0)
             return fail_memory(err, "the texts of a column");

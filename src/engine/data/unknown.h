@@ -1,5 +1,5 @@
-/* Notices categories of which no value is one that the model was trained on: the column may be spelt
- * otherwise, or be another one, and the model orders without it. */
+/* Notices categories of which no value is one that the model knows: the column may be spelt otherwise, or be
+ * another one, and the model orders without it. */
 #ifndef DATA_UNKNOWN_H
 #define DATA_UNKNOWN_H
 

@@ -320,6 +320,8 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         if ((*data)->pairs) read.relations = (*data)->pairs->names;
         if ((*data)->pairs) read.relation_fill = (*data)->pairs->fill;
         status = onet_sets_read(valid, v->valid, &read, err);
+        if (!status)
+            print_lines(onet_columns_unknown((*valid)->columns), stderr, "ordernet train: warning: ");
     }
     if (!status && v->read.group_column && (v->holdout || v->folds || v->tune)) {
         v->grouped = (*data)->count;
