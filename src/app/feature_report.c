@@ -1,6 +1,5 @@
-/* Before a training: prints which columns of the data became features and how each is scaled, and warns of
- * features that are constant, look like ids or have crowded values, and of items that the network cannot tell
- * apart. */
+/* Prints which columns of the data became features and how each is scaled, and warns of features that are
+ * constant, look like ids or have crowded values, and of items that the network cannot tell apart. */
 #include "app/feature_report.h"
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
-/* Prints before a training which features the model learns from, and warns of those that look like a
- * mistake. */
+/* Describes the features of data and models in words: their columns, kinds and scaling, columns that are not
+ * used, and warnings. `train` prints the whole report before it begins; inspect, order and eval print parts
+ * of it. */
 #ifndef APP_FEATURE_REPORT_H
 #define APP_FEATURE_REPORT_H
 

@@ -1,8 +1,6 @@
-/* Orders a book page by the rule "prints": top-down, with two corrections. An initial (large first letter) is
- * read before its text, which wraps around it and often begins a little higher; and of two texts side by side
- * the left one is read first, even if it begins a little lower. Whether a running title is read before the
- * page number beside it differs from book to book; most often the one that begins higher is first
- * (experiments/pages). */
+/* Orders a book page by the rule "prints": top-down, but an initial (large first letter) before the text that
+ * wraps around it, and of two texts side by side the left one first. Running titles and page numbers of one
+ * row go in the order that the caller chooses (page_titles), since books differ (experiments/pages). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
