@@ -8,10 +8,13 @@ CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 FIRST      := check-package check-unit check-page-firefox check-emulated check-cli check-page-chromium check-oom check-truth check-mpi check-clang \
               check-portable check-serve
 check: setup
-	@# Installs while it compiles. What was not built, because a compiler was installed anew, is built below.
-	@$(MAKE) --no-print-directory -k -j$$(($$(nproc) + 1)) setup-check all $(TEST_BIN) $(EARLY_BUILDS) || true
+	@$(MAKE) --no-print-directory -k -j$$(($$(nproc) + 1)) setup-check build-early || true
 	@# By another make, which looks for compilers and MPIs again.
 	@$(MAKE) --no-print-directory run-checks TARGETS='$(MORE) $(FIRST) $(filter-out $(MORE) $(FIRST),$(CHECKS))'
+# Compiles while packages are installed, at a low priority, since all else waits for them. What was not built, because a compiler
+# is installed anew, is built later.
+build-early:
+	@nice -n 19 $(MAKE) --no-print-directory -k all $(TEST_BIN) $(EARLY_BUILDS) || true
 check-long: setup-check setup-debian setup-container
 	@$(MAKE) --no-print-directory run-checks TARGETS='$(LONG_CHECKS)'
 run-checks:
@@ -27,7 +30,7 @@ CHECKS    += check-counting
 check-counting:
 	@sh tests/counting.sh
 
-.PHONY: check check-long run-checks check-counting
+.PHONY: check build-early check-long run-checks check-counting
 
 # Install what is missing: the libraries; what the page, the tests of several ranks and the Python package need; all of that and
 # what other tests need. They do nothing if all is there.

@@ -239,7 +239,7 @@ static void fit_epochs(const tuner *s, choice_made *made) {
 /* The default pool has one name: the same settings are not tried twice. */
 static void name_pool(const tuner *s, choice_made *made) {
     double *own = &made->value[S_POOL];
-    if (!s->fixed[S_POOL] && *own == train_pool(ONET_POOL_AUTO, s->sets->count)) *own = ONET_POOL_AUTO;
+    if (!s->fixed[S_POOL] && *own == (int)train_pool(ONET_POOL_AUTO, s->sets->count)) *own = ONET_POOL_AUTO;
 }
 
 /* Settings that have not been tried: the next known ones, else a change of good ones. */
