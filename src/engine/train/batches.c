@@ -1,6 +1,6 @@
-/* Divides the training sets into batches (of one size of set, or mixed) and shuffles them for each epoch, from
- * the seed and the epoch alone; sets with fewer than two items to place are left out. Also chooses the default
- * batch size (onet_train_batch). */
+/* Divides the training sets into batches (of one size of set, or mixed) and shuffles them for each epoch,
+ * from the seed and the epoch alone; sets with fewer than two items to place are left out. Also chooses the
+ * default batch size (onet_train_batch). */
 #include "engine/train/run.h"
 
 #include <math.h>
