@@ -65,7 +65,7 @@ static onet_status print_why(const onet_comparison *c, const onet_sets *sets, on
         printf("  - The model is sure of wrong answers (log-likelihood %.2f per step, guessing has %.2f): it "
                "has overfitted the training sets. --drop 0.3 or fewer epochs may help.\n",
                model, guess);
-    else if (c->model_failed)
+    else if (c->model_failed && model <= guess + SURE)
         printf("  - The model gives all orders about the same probability (log-likelihood %.2f per step, "
                "guessing has %.2f): the features taught it nothing.\n",
                model, guess);
