@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
+#include "engine/base/shown.h"
 
 enum { SHOWN_TEXTS = 3 };
 
@@ -41,10 +42,10 @@ onet_status unknown_start(unknown_texts *u, const onet_columns *model, onet_erro
 void unknown_note(unknown_texts *u, int feature, bool known, const char *text, size_t length) {
     if (!u || feature < 0 || feature >= u->width || u->column[feature].known) return;
     unknown_column *c = &u->column[feature];
-    char one[24];
+    char one[24], plain[21];
     c->known = known;
     if (known || missing_text(text, length) || c->texts == SHOWN_TEXTS) return;
-    snprintf(one, sizeof one, "\"%.*s\"", length > 20 ? 20 : (int)length, text);
+    snprintf(one, sizeof one, "\"%s\"", shown_text(plain, sizeof plain, text, length));
     if (strstr(c->text, one)) return;
     size_t used = strlen(c->text);
     snprintf(c->text + used, sizeof c->text - used, "%s%s", c->texts++ ? ", " : "", one);
@@ -54,9 +55,12 @@ void unknown_note(unknown_texts *u, int feature, bool known, const char *text, s
 static void known_values(const onet_columns *model, int j, char *list, size_t size) {
     int span = onet_columns_span(model, j);
     size_t used = 0;
-    for (int k = 0; k < span && k < SHOWN_TEXTS && used < size; k++)
-        used += (size_t)snprintf(list + used, size - used, "%s\"%.20s\"", k ? ", " : "",
-                                 strchr(model->name[j + k], '=') + 1);
+    for (int k = 0; k < span && k < SHOWN_TEXTS && used < size; k++) {
+        const char *value = strchr(model->name[j + k], '=') + 1;
+        char plain[21];
+        used += (size_t)snprintf(list + used, size - used, "%s\"%s\"", k ? ", " : "",
+                                 shown_text(plain, sizeof plain, value, strlen(value)));
+    }
     if (span > SHOWN_TEXTS && used < size)
         snprintf(list + used, size - used, " and %d other%s", span - SHOWN_TEXTS,
                  span - SHOWN_TEXTS == 1 ? "" : "s");
@@ -66,14 +70,15 @@ onet_status unknown_say(const unknown_texts *u, const onet_columns *model, const
                         onet_error *err) {
     for (int j = 0; j < u->width; j++) {
         const unknown_column *c = &u->column[j];
-        char known[128], *all;
+        char known[128], name[SHOWN], path[SHOWN], *all;
         if (c->known || !c->texts) continue;
         known_values(model, j, known, sizeof known);
+        shown(path, file);
+        shown_text(name, sizeof name, model->name[j], strcspn(model->name[j], "="));
         if (asprintf(&all,
-                     "%s%s: column `%.*s`: no value is one that the model knows: here are %s, it knows %s; "
+                     "%s%s: column `%s`: no value is one that the model knows: here are %s, it knows %s; "
                      "the order does not depend on the column\n",
-                     *said ? *said : "", file, (int)strcspn(model->name[j], "="), model->name[j], c->text,
-                     known) < 0)
+                     *said ? *said : "", path, name, c->text, known) < 0)
             return fail_memory(err, "the texts of a column");
         free(*said);
         *said = all;
