@@ -4,9 +4,10 @@ $(B)/tests/learn: tests/long/learn.c $(LIB_OBJ)
 	$(call say,CC $<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
 
-# Learns four orders: ascending, descending, by one of two features, outward from the mean.
-check-learn: $(B)/tests/learn
-	$<
+# Learns four orders (ascending, descending, by one of two features, outward from the mean), and many sizes in batches of one size.
+check-learn: $(B)/tests/learn $(B)/tests/test_mixed
+	$(B)/tests/learn
+	$(B)/tests/test_mixed learn
 
 # Plants errors in a copy of the source and checks that the tests find each.
 check-planted:

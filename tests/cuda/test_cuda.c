@@ -922,9 +922,9 @@ static void watched(const test_case *tc, int vocabulary, int tf32, int eager) {
 
 /* ---- several ranks ---- */
 
-enum { STEPS_SHARED = 10 };
+enum { STEPS_SHARED = 5 };
 
-typedef struct trip { /* ten steps of one rank */
+typedef struct trip { /* some steps of one rank */
     const sample *k;
     member m;
     int alone, eager, vocabulary;
@@ -935,7 +935,7 @@ typedef struct trip { /* ten steps of one rank */
 
 /* Which rank has set b of the batch; at two of the steps one rank has all sets. */
 static int owner(const trip *p, int step, int b) {
-    return step == 4 ? 0 : step == 7 ? p->m.team->size - 1 : (3 * b + step) / 2 % p->m.team->size;
+    return step == 2 ? 0 : step == 3 ? p->m.team->size - 1 : (3 * b + step) / 2 % p->m.team->size;
 }
 
 static void *travel(void *arg) {

@@ -17,7 +17,9 @@
 #include <utility>
 #include <vector>
 
-enum { SLOT = 32, STACK = 256 * 1024, SHARED = 232448 };
+/* STACK is 13 cache lines more than a power of 2, so that the stacks of a block's fibers do not share a few
+ * sets of the cache. */
+enum { SLOT = 32, STACK = 256 * 1024 + 13 * 64, SHARED = 232448 };
 
 constinit thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
@@ -36,16 +38,20 @@ struct fiber {
     ucontext_t context;
     void *race;
     jmp_buf place;
-    bool begun, done;
-    const rendezvous *waits_at; /* until that round is over */
-    unsigned round;
+    bool begun;
     int warp;
     dim3 id;
     std::vector<copy> copies;   /* under way */
     std::vector<size_t> groups; /* of them: where each ends */
 };
+struct progress {               /* of a fiber; apart from it, since all of them are read after each barrier */
+    const rendezvous *waits_at; /* until that round is over */
+    unsigned round;
+    bool done;
+};
 struct block {
     std::vector<fiber> fibers;
+    std::vector<progress> now_at; /* [fibers] */
     std::vector<rendezvous> warps;
     std::vector<unsigned char> passed[2]; /* [threads][SLOT]; for even and odd rounds of a warp */
     rendezvous all;
@@ -91,15 +97,14 @@ static void go_on(fiber *f, block *b) {
 }
 
 static void meet(rendezvous *r) {
-    fiber *f = &running->fibers[running->now];
+    block *b = running;
     if (++r->come == r->living) {
         r->come = 0;
         r->round++;
         return;
     }
-    f->waits_at = r;
-    f->round = r->round;
-    go_home(f, running);
+    b->now_at[b->now] = {r, r->round, false};
+    go_home(&b->fibers[b->now], b);
 }
 
 /* The same with memory ordering: writes of any fiber before it are visible to all fibers after it. */
@@ -213,7 +218,7 @@ static void fiber_main() {
         race_acquire(&b->start);
         (*b->kernel)();
         fiber *f = &b->fibers[b->now];
-        f->done = true;
+        b->now_at[b->now].done = true;
         leave(&b->all);
         leave(&b->warps[f->warp]);
         race_kernel_end();
@@ -231,6 +236,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
         stacks_count = count;
         b.fibers.clear();
         b.fibers.resize(count);
+        b.now_at.resize(count);
         for (auto &passed : b.passed) passed.resize((count + 32) * SLOT);
     }
     if (!shared) {
@@ -250,8 +256,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
     gridDim = c->gridDim;
     for (size_t i = 0; i < count; i++) {
         fiber *f = &b.fibers[i];
-        f->done = false;
-        f->waits_at = nullptr;
+        b.now_at[i] = {};
         f->copies.clear();
         f->groups.clear();
         f->race = race_thread();
@@ -268,23 +273,23 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
     }
     /* In another order after each barrier, so that a barrier that is missing shows. */
     uint64_t state = (uint64_t)at.x * 2654435761u + 12345;
-    std::vector<size_t> order(count);
-    for (size_t i = 0; i < count; i++) order[i] = i;
+    std::vector<unsigned> order(count);
+    for (size_t i = 0; i < count; i++) order[i] = (unsigned)i;
     for (size_t left = count; left;) {
         left = 0;
         for (size_t i = count; i > 1; i--) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             std::swap(order[i - 1], order[(state >> 33) % i]);
         }
-        for (size_t i : order) {
-            fiber &f = b.fibers[i];
-            if (f.done) continue;
+        for (unsigned i : order) {
+            progress &p = b.now_at[i];
+            if (p.done) continue;
             left++;
-            if (f.waits_at && f.waits_at->round == f.round) continue;
-            f.waits_at = nullptr;
+            if (p.waits_at && p.waits_at->round == p.round) continue;
+            p.waits_at = nullptr;
             b.now = (int)i;
-            threadIdx = f.id;
-            go_on(&f, &b);
+            threadIdx = b.fibers[i].id;
+            go_on(&b.fibers[i], &b);
         }
     }
     for (size_t i = 0; i < count; i++) race_thread_end(b.fibers[i].race);
