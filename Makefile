@@ -32,7 +32,7 @@ WARN      += -Werror
 endif
 CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
 # Only the layout task includes libxml2.
-$(B)/src/tasks/layout/%.o $(B)/tests/test_pages $(B)/tests/test_browser_xml $(B)/bench/pages $(B)/fuzz/replay_pages build/fuzz/fuzz_pages: CPPFLAGS += -I$(SYSROOT)/usr/include/libxml2
+$(B)/src/tasks/layout/%.o $(B)/tests/test_pages $(B)/tests/test_browser_xml $(B)/tests/test_pages.o $(B)/tests/test_browser_xml.o $(B)/bench/pages $(B)/fuzz/replay_pages build/fuzz/fuzz_pages: CPPFLAGS += -I$(SYSROOT)/usr/include/libxml2
 # -ffp-contract=off: the plain kernels give the same bits with gcc and clang; fused multiply-adds are written out.
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)

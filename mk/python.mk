@@ -45,17 +45,18 @@ bench-python: $(PROGRAM)
 	@[ -x $(PYTHON_VENV)/bin/python ] || $(MAKE) --no-print-directory check-python
 	@ORDERNET=./$(PROGRAM) $(PYTHON_VENV)/bin/python bench/python.py
 
-# The sdist has all that a build needs: a wheel is made of it alone, quickly rather than fast, and used.
-check-sdist:
-	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/sdist.sh $(B)/python/sdist
+# The sdist has every file of the folders that a build needs, and a wheel is made of it alone, quickly rather than fast, and used.
+check-sdist-files check-sdist:
+	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/sdist.sh $(B)/python/sdist $@
 
 # One after the other, since both build dist.
 CHECKS    += check-package
+LONG_CHECKS += check-sdist
 check-package:
-	@$(MAKE) --no-print-directory -k check-python check-sdist
+	@$(MAKE) --no-print-directory -k check-python check-sdist-files
 
 clean: clean-python
 clean-python:
 	rm -rf dist python/ordernet.egg-info
 
-.PHONY: wheel sdist wheel-aarch64 check-wheel-aarch64 bench-python check-python check-sdist check-package clean-python
+.PHONY: wheel sdist wheel-aarch64 check-wheel-aarch64 bench-python check-python check-sdist-files check-sdist check-package clean-python

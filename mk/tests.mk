@@ -113,9 +113,9 @@ CHECKS += check-pages
 .PHONY: check-pages
 
 # ---- Memory
-# Out of memory: every command with its allocations failing in turn (tests/oom): one of eleven, which takes a minute; all of
-# them with OOM_EVERY=1.
-OOM_EVERY ?= 11
+# Out of memory: every command with its allocations failing in turn (tests/oom): one of nineteen, which takes half a minute;
+# all of them with OOM_EVERY=1.
+OOM_EVERY ?= 19
 
 $(B)/tests/oom.so: tests/oom/preload.c
 	@mkdir -p $(@D)
@@ -131,15 +131,18 @@ CHECKS    += check-oom
 .PHONY: check-oom
 
 # ---- Another compiler
-# make check-clang: the program, the library and the unit tests are compiled by clang too, and its warnings are errors. It warns of
-# what gcc does not, without optimising too (the kernels, whose loops must be unrolled, keep their -O3).
-check-clang:
+# make check-clang: the sources of the program, the library and the unit tests are read by clang too, and its warnings, some of
+# which gcc does not have, are errors. make check-clang-builds makes the program and the tests of them, without optimising too
+# (the kernels, whose loops must be unrolled, keep their -O3).
+CLANG_CHECKS := check-clang check-clang-builds
+check-clang-builds: CLANG_MAKES = CFLAGS=-O0 B=$(B)/clang $(B)/clang/ordernet $(TEST_BIN:$(B)/%=$(B)/clang/%)
+check-clang: CLANG_MAKES = CFLAGS=-fsyntax-only B=$(B)/clang-reads $(patsubst $(B)/%,$(B)/clang-reads/%,$(LIB_OBJ) $(CLI_OBJ) $(TEST_BIN:=.o) $(TEST_HELP:%.c=$(B)/%.o))
+$(CLANG_CHECKS):
 	@if ! command -v clang >/dev/null; then \
 	    echo "skipped: no clang here (Debian: clang), nothing was compiled by it"; \
-	else \
-	    $(MAKE) --no-print-directory -s -j$$(nproc) CC=clang WERROR=1 CFLAGS=-O0 B=$(B)/clang PROGRAM=$(B)/clang/ordernet \
-	        $(B)/clang/ordernet $(TEST_BIN:$(B)/%=$(B)/clang/%) && \
+	else $(MAKE) --no-print-directory -s -j$$(nproc) CC=clang WERROR=1 PROGRAM=$(B)/clang/ordernet $(CLANG_MAKES) && \
 	    echo "1 passed, 0 failed"; fi
 
 CHECKS    += check-clang
-.PHONY: check-clang
+LONG_CHECKS += check-clang-builds
+.PHONY: $(CLANG_CHECKS)
