@@ -19,7 +19,8 @@ wheel: $(PYTHON_LIB) sdist
 	$(Q)$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist
 sdist:
-	@rm -f dist/*.tar.gz && mkdir -p dist $(B)/python
+	@# What setuptools remembers of an earlier one would hide what is missing.
+	@rm -rf dist/*.tar.gz python/ordernet.egg-info && mkdir -p dist $(B)/python
 	$(Q)$(PYTHON) -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >$(B)/python/sdist.log 2>&1 || \
 	    { cat $(B)/python/sdist.log; exit 1; }
 
