@@ -6,12 +6,16 @@
 #   skipped: REASON                   one line per skipped test, by both: these lines are what is counted as skipped
 # A target that succeeds and reports nothing counts as one passed test; one that fails, as at least one failed test.
 # Before the closing line comes a table of the time of each target: wall-clock seconds, and CPU seconds.
-# usage: MAKE=make [JOBS=N] mk/check.sh FOLDER TARGET...
+# usage: MAKE=make [JOBS=N] mk/check.sh FOLDER [--begin | --end] TARGET...
+#   --begin   runs the targets and keeps what they print, with status 0 whatever they report
+#   --end     runs the targets, and reports them with those of --begin
 logs=$1/check
 shift
-rm -rf "$logs"
+part=
+case $1 in --*) part=$1 && shift ;; esac
+[ "$part" = --end ] || rm -rf "$logs"
 mkdir -p "$logs"
-: >"$logs/table"
+touch "$logs/ended" "$logs/begun"
 export logs
 
 # Runs one target, then writes one line: its name, exit status, seconds, and seconds of its children as `times` has them.
@@ -23,7 +27,15 @@ times >"$logs/$1.times"
 echo "$1 $status $seconds $(tail -n 1 "$logs/$1.times")"'
 
 # xargs rather than `&`, which would keep Ctrl-C from the tests.
-printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -n 1 sh -c "$one" target | {
+run() { printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -n 1 sh -c "$one" target; }
+if [ "$part" = --begin ]; then
+    printf '%s\n' "$@" >"$logs/begun"
+    run "$@" >"$logs/ended"
+    exit 0
+fi
+
+{ cat "$logs/ended"; run "$@"; } | {
+    : >"$logs/table"
     passed=0 failed=0 skipped=0 bad=
     while read -r target status seconds user system; do
         echo "==== $target"
@@ -47,7 +59,8 @@ printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -n 1 sh -c "$one" target | {
         echo "$target $seconds $user $system" >>"$logs/table"
     done
     # A target that did not end, because something killed it, failed.
-    for target; do
+    # shellcheck disable=SC2013 # names of targets are words
+    for target in $(cat "$logs/begun") "$@"; do
         grep -q "^$target " "$logs/table" || { bad="$bad $target" failed=$((failed + 1)); }
     done
     # "1m2.5s" is 62.5 seconds.

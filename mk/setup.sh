@@ -114,8 +114,10 @@ if [ -n "$missing" ]; then
     else
         echo "setup: installing with apt-get:$missing"
         # A new machine has no package lists; with old lists the installation may still work.
-        $root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || echo "setup: apt-get update failed; continuing" >&2
         mkdir -p "$folder"
+        [ -n "$(find "$folder/setup.updated" -mmin -60 2>/dev/null)" ] ||
+            { $root env DEBIAN_FRONTEND=noninteractive apt-get update -qq && : >"$folder/setup.updated"; } ||
+            echo "setup: apt-get update failed; continuing" >&2
         install() { # PACKAGE...
             $root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >"$folder/setup.log" 2>&1
         }
@@ -142,16 +144,14 @@ for part; do
         }
         ;;
     python)
-        for module in venv ensurepip pip setuptools wheel numpy pytest; do
-            ! lacks $module || { echo "$python has no module $module"; exit 2; }
-        done
-        ;;
-    tests)
         # Not in Debian 12. Beside the other packages, for tests/python_reads.py alone.
         ! lacks safetensors || [ -d "$folder/packages/safetensors" ] ||
             "$python" -m pip install --quiet --disable-pip-version-check --retries 0 --timeout 20 --no-deps \
                 --target "$folder/packages" safetensors 2>"$folder/setup.log" ||
             echo "setup: not installed: Python's safetensors, no index of packages can be reached" >&2
+        for module in venv ensurepip pip setuptools wheel numpy pytest; do
+            ! lacks $module || { echo "$python has no module $module"; exit 2; }
+        done
         ;;
     esac
 done
