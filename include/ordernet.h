@@ -426,6 +426,9 @@ typedef struct onet_train_options {
      * from 1; all columns where none is named. They are computed in double from the features as they are, and
      * scaled as relations of the sets. The model keeps the list, and makes them itself. NULL: none. */
     const char *relate;
+    /* Sets of more items are trained on a stretch of this many consecutive items of their order, drawn anew
+     * in each epoch; 0: whole. The time of a set grows with the square of its items. */
+    int crop;
 } onet_train_options;
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */

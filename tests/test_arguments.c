@@ -607,6 +607,8 @@ static void training(void **state) {
     option(jitter, INFINITY);
     option(stray, -0.1);
     option(stray, NAN);
+    option(crop, -1);
+    option(crop, 1);
     option(models, 0);
     option(threads, -1);
     option(threads, 1 << 20);

@@ -180,6 +180,7 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
     o.drop = drop;
     if (sets->items) o.jitter = drop / 5;
     o.stray = drop / 4;
+    o.crop = drop > 0 ? 4 : 0;
     o.patience = patience;
     o.batches = batches;
     o.model_path = in_folder("whole.safetensors");

@@ -213,6 +213,56 @@ static void items_are_left_out(void **state) {
     onet_sets_free(sets);
 }
 
+/* The place in the whole order of the item that the epoch has at place t. */
+static size_t place_of(const augment *a, const onet_sets *whole, size_t s, size_t t) {
+    const float *x = sets_item(&a->sets, a->sets.start[s] + (size_t)a->sets.order[a->sets.start[s] + t]);
+    for (size_t p = 0; p < sets_size(whole, s); p++)
+        if (!memcmp(sets_item(whole, whole->start[s] + (size_t)whole->order[whole->start[s] + p]), x,
+                    WIDTH * sizeof *x))
+            return p;
+    fail_msg("an item of set %zu is not one of those given", s);
+    return 0;
+}
+
+static void large_sets_are_cropped(void **state) {
+    onet_error err;
+    augment *a;
+    onet_sets *sets = numbers(0, 1);
+    onet_train_options o = asks(0, 0, 0);
+    o.crop = 4;
+    assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+    size_t begins[MOST] = {0};
+    for (uint64_t epoch = 0; epoch < 3; epoch++) {
+        augment_draw(a, epoch, false);
+        assert_int_equal(sets_check(&a->sets, &err), ONET_OK);
+        for (size_t s = 0; s < SETS; s++) {
+            size_t n = sets_size(sets, s), now = sets_size(&a->sets, s), first = place_of(a, sets, s, 0);
+            assert_int_equal(now, n < 4 ? n : 4);
+            for (size_t t = 1; t < now; t++) assert_int_equal(place_of(a, sets, s, t), first + t);
+            begins[first] += n == MOST;
+        }
+    }
+    /* Of the sets of 12 items, 500 draws: each of the nine stretches as often as the others. */
+    for (size_t t = 0; t < MOST; t++) assert_in_range(begins[t], t < 9 ? 30 : 0, t < 9 ? 85 : 0);
+    augment_draw(a, 0, true);
+    assert_memory_equal(a->sets.order, sets->order, sets->start[SETS] * sizeof *sets->order);
+    augment_free(a);
+
+    /* Context items are cropped by themselves, so that placed ones always remain. */
+    give_context(sets, 3);
+    assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+    augment_draw(a, 1, false);
+    assert_int_equal(sets_check(&a->sets, &err), ONET_OK);
+    for (size_t s = 0; s < SETS; s++) {
+        size_t placed = sets_placed(sets, s), context = sets_size(sets, s) - placed,
+               now = sets_placed(&a->sets, s);
+        assert_int_equal(now, placed < 4 ? placed : 4);
+        assert_int_equal(sets_size(&a->sets, s) - now, context < 4 ? context : 4);
+    }
+    augment_free(a);
+    onet_sets_free(sets);
+}
+
 static void noise_is_added(void **state) {
     onet_error err;
     augment *a;
@@ -323,6 +373,7 @@ static void ranks_draw_the_same(void **state) {
     onet_sets *sets = numbers(0, 1);
     onet_train_options o = asks(0, 0.5, 0.2);
     o.stray = 0.3;
+    o.crop = 6;
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
     assert_int_equal(feature_spread(sets, a->spread, &err), ONET_OK);
     augment_draw(a, 4, false);
@@ -444,6 +495,7 @@ int main(void) {
         cmocka_unit_test(words_are_forgotten),
         cmocka_unit_test(common_words_are_forgotten_less),
         cmocka_unit_test(items_are_left_out),
+        cmocka_unit_test(large_sets_are_cropped),
         cmocka_unit_test(noise_is_added),
         cmocka_unit_test(noise_stays_finite),
         cmocka_unit_test(orders_stray),

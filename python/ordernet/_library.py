@@ -207,7 +207,7 @@ class TrainOptions(Structure):
         ("progress", ProgressFunction),
         *_members("pointer context, from_, world; int keep, keep_stopped"),
         ("best", POINTER(c_void_p)),
-        *_members("int half, models; double stray; string scale; int within; string relate"),
+        *_members("int half, models; double stray; string scale; int within; string relate; int crop"),
     ]
 
 

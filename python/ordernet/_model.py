@@ -61,6 +61,7 @@ _PLAIN = (
     "drop",
     "jitter",
     "stray",
+    "crop",
     "threads",
     "valid_limit",
     "patience",
@@ -70,7 +71,7 @@ _PLAIN = (
 )
 _DECAY_AUTO = -1.0  # ONET_DECAY_AUTO
 #: What a search may change, beside the net.
-_TUNED = ("epochs", "batch", "learning_rate", "weight_decay", "drop", "jitter", "stray", "models")
+_TUNED = ("epochs", "batch", "learning_rate", "weight_decay", "drop", "jitter", "stray", "crop", "models")
 _CHOSEN = {
     "schedule": "schedules",
     "batches": "batch_kinds",
@@ -138,9 +139,10 @@ class OrderNet:
         "distance:x+y,difference:age,equal:type" of distance (Euclidean), difference (the second less the first, for each
         column), product (summed over the columns) and equal (1 or 0), with columns by name, or by number from 1; all
         where none is named. The model keeps the list and makes them itself.
-    standardise, drop, jitter, stray, train_vectors, forget
+    standardise, drop, jitter, stray, crop, train_vectors, forget
         scale features to mean 0 and variance 1; leave items out, add noise to features, place another item than
-        the right one at some steps, anew in each epoch; words: train their vectors, take a share of them for unknown.
+        the right one at some steps, learn from stretches of ``crop`` items of larger sets, anew in each epoch; words:
+        train their vectors, take a share of them for unknown.
     batches, statistics, precision, half
         "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU); half=True rounds the weights of
         the model to half precision, which halves its file.
@@ -227,6 +229,7 @@ class OrderNet:
         drop: float = 0.0,
         jitter: float = 0.0,
         stray: float = 0.0,
+        crop: int = 0,
         train_vectors: bool = False,
         forget: float = 0.0,
         batches: str = "mixed",
@@ -276,6 +279,7 @@ class OrderNet:
         self.drop = drop
         self.jitter = jitter
         self.stray = stray
+        self.crop = crop
         self.train_vectors = train_vectors
         self.forget = forget
         self.batches = batches

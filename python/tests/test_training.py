@@ -69,6 +69,15 @@ def test_steps_stray(data):
         ordernet.OrderNet(**SMALL, stray=1).fit(*data)
 
 
+def test_large_sets_are_cropped(data):
+    plain = ordernet.OrderNet(**SMALL).fit(*data)
+    cropped = ordernet.OrderNet(**SMALL, crop=3).fit(*data)
+    assert cropped.checksum_ != plain.checksum_ and "crop=3" in cropped.record_["run"]
+    assert ordernet.OrderNet(**SMALL, crop=1000).fit(*data).checksum_ == plain.checksum_
+    with pytest.raises(ordernet.UsageError, match="crop"):
+        ordernet.OrderNet(**SMALL, crop=1).fit(*data)
+
+
 def test_what_cannot_be_merged_is_refused(data):
     one = ordernet.OrderNet(**SMALL).fit(*data)
     deeper = ordernet.OrderNet(**dict(SMALL, decoder_blocks=3)).fit(*data)

@@ -1,5 +1,5 @@
-/* Augments the sets of an epoch: drops items, makes words unknown, adds noise to features, and puts wrong
- * items in the order that the decoder is given. */
+/* Augments the sets of an epoch: drops items, crops large sets, makes words unknown, adds noise to features,
+ * and puts wrong items in the order that the decoder is given. */
 #include "engine/train/augment.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ static onet_status find_unknown(augment *a, onet_error *err) {
 static bool make_room(augment *a) {
     const onet_sets *own = a->own;
     size_t items = own->start[own->count], largest = 1;
-    bool drop = a->o->drop > 0, strays = a->o->stray > 0;
+    bool drop = augment_drops(a->o), strays = a->o->stray > 0;
     a->sizes = *a->all;
     a->sets = *own;
     for (size_t s = 0; s < a->all->count; s++)
@@ -115,7 +115,7 @@ static bool make_room(augment *a) {
 onet_status augment_new(augment **out, const onet_sets *all, const onet_sets *own,
                         const onet_train_options *o, int rank, int ranks, onet_error *err) {
     *out = NULL;
-    if (o->forget <= 0 && o->drop <= 0 && o->jitter <= 0 && o->stray <= 0) return ONET_OK;
+    if (o->forget <= 0 && !augment_drops(o) && o->jitter <= 0 && o->stray <= 0) return ONET_OK;
     if (o->forget > 0 && !own->word)
         return fail(err, ONET_USAGE, "only words can be forgotten: these items are numbers");
     if (o->jitter > 0 && own->word)
@@ -157,6 +157,20 @@ onet_status augment_relate(augment *a, const float *mean, const float *scale, on
     return ONET_OK;
 }
 
+/* Of the places from..to-1 that are kept, leaves a stretch of at most `crop`, each with the same probability.
+ */
+static void crop(augment *a, rng *r, size_t from, size_t to) {
+    size_t left = 0, most = (size_t)a->o->crop, at = 0;
+    for (size_t t = from; t < to; t++) left += a->keep[t];
+    if (left <= most) return;
+    size_t first = (size_t)rng_below(r, left - most + 1);
+    for (size_t t = from; t < to; t++) {
+        if (!a->keep[t]) continue;
+        if (at < first || at >= first + most) a->keep[t] = 0;
+        at++;
+    }
+}
+
 /* Chooses which places of the order of a set of n items are kept, in a->keep; the first `placed` are those of
  * placed items. Returns how many placed items are kept. The share that is left out is drawn for each set, so
  * that the net sees whole sets as well as much smaller ones. At least two placed items are kept: with fewer
@@ -167,6 +181,10 @@ static size_t random_keep(augment *a, uint64_t epoch, uint64_t number, size_t n,
     double share = a->o->drop * rng_uniform(&r);
     size_t kept = 0, least = placed < 2 ? placed : 2;
     for (size_t t = 0; t < n; t++) a->keep[t] = rng_uniform(&r) >= share;
+    if (a->o->crop > 0) {
+        crop(a, &r, 0, placed);
+        crop(a, &r, placed, n); /* context items, which have no order */
+    }
     for (size_t t = 0; t < placed; t++) kept += a->keep[t];
     while (kept < least) {
         size_t t = (size_t)rng_below(&r, placed);
@@ -229,7 +247,7 @@ static void drop_pairs(augment *a, size_t s) {
 static void stray(augment *a, uint64_t epoch, size_t s, bool whole) {
     size_t to = a->sets.start[s], n = sets_size(&a->sets, s), placed = sets_placed(&a->sets, s);
     int32_t *order = a->sets.order + to, *target = a->target + to;
-    if (a->o->drop <= 0) memcpy(order, a->own->order + to, n * sizeof *order);
+    if (!augment_drops(a->o)) memcpy(order, a->own->order + to, n * sizeof *order);
     memcpy(target, order, n * sizeof *target);
     if (whole) return;
     memcpy(a->right, order, placed * sizeof *order);
@@ -290,7 +308,7 @@ static void copy_features(augment *a, uint64_t epoch, size_t s, bool noise) {
 }
 
 void augment_draw(augment *a, uint64_t epoch, bool whole) {
-    bool drop = a->o->drop > 0;
+    bool drop = augment_drops(a->o);
     for (size_t s = 0; s < a->own->count; s++) {
         if (drop) drop_items(a, epoch, s, whole);
         if (drop && a->own->pairs) drop_pairs(a, s);

@@ -1,7 +1,7 @@
-/* Augments the training sets against overfitting: words become unknown, items are dropped, noise is added to
- * features, and the order given to the decoder has wrong items, all drawn anew in each epoch. A draw depends
- * on the seed, the epoch and the number of the set alone: it is the same for any number of threads or ranks,
- * and after a resume. */
+/* Augments the training sets against overfitting: words become unknown, items are dropped, large sets
+ * cropped, noise is added to features, and the order given to the decoder has wrong items, all drawn anew in
+ * each epoch. A draw depends on the seed, the epoch and the number of the set alone: it is the same for any
+ * number of threads or ranks, and after a resume. */
 #ifndef TRAIN_AUGMENT_H
 #define TRAIN_AUGMENT_H
 
@@ -26,9 +26,14 @@ typedef struct augment {
     onet_sets sets;             /* this rank's sets of the epoch */
 } augment;
 
-/* Makes what `o` asks for: forget, drop, jitter, stray and the seed. *a is NULL if it asks for none of them.
- * All arguments must live as long as this does; except in rank 0, `all` has sizes only. ONET_USAGE if an
- * option does not suit the kind of items. */
+/* Whether sets of an epoch may lack items. */
+static inline bool augment_drops(const onet_train_options *o) {
+    return o->drop > 0 || o->crop > 0;
+}
+
+/* Makes what `o` asks for: forget, drop, crop, jitter, stray and the seed. *a is NULL if it asks for none of
+ * them. All arguments must live as long as this does; except in rank 0, `all` has sizes only. ONET_USAGE if
+ * an option does not suit the kind of items. */
 onet_status augment_new(augment **a, const onet_sets *all, const onet_sets *own, const onet_train_options *o,
                         int rank, int ranks, onet_error *err);
 void augment_free(augment *a);

@@ -82,6 +82,8 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (o->patience < 0) return WRONG("patience", "patience is a number of epochs, 0 or more");
     if (!(o->drop >= 0 && o->drop < 1))
         return WRONG("drop", "the share of items that are left out is at least 0 and less than 1");
+    if (o->crop < 0 || o->crop == 1)
+        return WRONG("crop", "sets can be cropped to 2 items or more; 0 leaves them whole");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return WRONG("jitter", "jitter must be a number, 0 or more");
     if (!(o->stray >= 0 && o->stray < 1))

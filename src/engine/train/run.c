@@ -71,7 +71,7 @@ onet_status run_plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err) 
     if (r->sets.augment) {
         augment_draw(r->sets.augment, epoch, whole);
         r->sets.now = &r->sets.augment->sizes;
-        if (r->o.drop > 0) {
+        if (augment_drops(&r->o)) {
             batches *plan;
             if (!(status = batches_new(&plan, r->sets.now, r->o.batch, r->o.batches, err))) {
                 batches_free(r->sets.plan);

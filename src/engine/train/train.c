@@ -65,7 +65,7 @@ static onet_status count_steps(run *r, onet_error *err) {
         return fail_memory(err, "the epochs");
     for (uint64_t e = 0; e < epochs && r->when.begin[e] < most; e++) {
         size_t count = r->sets.plan->count;
-        if (r->o.drop > 0 && r->o.batches == ONET_BATCHES_ONE_SIZE) {
+        if (augment_drops(&r->o) && r->o.batches == ONET_BATCHES_ONE_SIZE) {
             batches *plan;
             augment_sizes(r->sets.augment, e);
             onet_status status = batches_new(&plan, &r->sets.augment->sizes, r->o.batch, r->o.batches, err);

@@ -143,6 +143,14 @@ void tune_tell(tuner *s) {
     if (s->how.progress(s->how.context, &now)) atomic_store(&s->stop, true);
 }
 
+double tune_cost(const tuner *s, const choice_made *made) {
+    const setting *crop = &settings[S_CROP];
+    double share = 1; /* of a crop that the caller gave: all trials have it */
+    for (int i = 0; i < crop->count && !s->fixed[S_CROP]; i++)
+        if (crop->value[i] == made->value[S_CROP]) share = s->crop_cost[i];
+    return share * space_cost(made);
+}
+
 /* Seconds that a trial takes on one thread: by the settings' own trials, else by the net's size. */
 static double predict(const tuner *s, const choice_made *made, int epochs) {
     for (size_t i = s->done.count; i-- > 0;) {
@@ -151,7 +159,7 @@ static double predict(const tuner *s, const choice_made *made, int epochs) {
             return r->seconds * epochs / r->epochs;
     }
     if (made->value[S_RANKER] > 0) epochs = 2; /* it takes about as long */
-    return s->per_cost * epochs * space_cost(made);
+    return s->per_cost * epochs * tune_cost(s, made);
 }
 
 double tune_now(const tuner *s) {
@@ -164,7 +172,7 @@ double tune_final_seconds(const tuner *s, const choice_made *made, int models, i
     double sets = (double)s->rest[0]->count, without = (double)s->rest[TEST]->count / sets,
            all = (double)s->sets->count / sets;
     double one = predict(s, made, (int)made->value[S_EPOCHS]),
-           base = s->per_cost * s->base_made.value[S_EPOCHS] * space_cost(&s->base_made);
+           base = s->per_cost * s->base_made.value[S_EPOCHS] * tune_cost(s, &s->base_made);
     choice_made simple = s->base_made;
     simple.value[S_RANKER] = 1;
     double ranker = predict(s, &simple, (int)simple.value[S_EPOCHS]) * without;
@@ -236,10 +244,12 @@ static void fit_epochs(const tuner *s, choice_made *made) {
             made->value[S_EPOCHS] = epochs->value[i];
 }
 
-/* The default pool has one name: the same settings are not tried twice. */
-static void name_pool(const tuner *s, choice_made *made) {
+/* The same settings are not tried twice: the default pool has one name, and a crop that no set reaches is
+ * none. */
+static void name_alike(const tuner *s, choice_made *made) {
     double *own = &made->value[S_POOL];
     if (!s->fixed[S_POOL] && *own == (int)train_pool(ONET_POOL_AUTO, s->sets->count)) *own = ONET_POOL_AUTO;
+    if (!s->fixed[S_CROP] && made->value[S_CROP] >= s->largest) made->value[S_CROP] = 0;
 }
 
 /* Settings that have not been tried: the next known ones, else a change of good ones. */
@@ -248,7 +258,7 @@ static bool new_config(tuner *s, int *index, choice_made *made, bool *known) {
     while (space_known(made, s->known, &s->base_made, s->fixed)) {
         s->known++;
         fit_epochs(s, made);
-        name_pool(s, made);
+        name_alike(s, made);
         if (!tune_find(s, made)) return true;
     }
     *known = false;
@@ -264,7 +274,7 @@ static bool new_config(tuner *s, int *index, choice_made *made, bool *known) {
         *made = s->configs[index[from]].made;
         space_change(made, s->fixed, &r);
         fit_epochs(s, made);
-        name_pool(s, made);
+        name_alike(s, made);
         if (!tune_find(s, made)) return true;
     }
     return false;

@@ -34,6 +34,7 @@ const setting settings[SETTINGS] = {
     [S_DECODER_OUT] = {"decoder-out", AT(settings.decoder_out), SPACE_INT, VALUES(16, 24, 32, 64)},
     [S_JITTER] = {"jitter", AT(jitter), .numbers = true, VALUES(0, 0.01, 0.03)},
     [S_STRAY] = {"stray", AT(stray), VALUES(0, 0.02, 0.05)},
+    [S_CROP] = {"crop", AT(crop), SPACE_INT, VALUES(0, 24, 48, 96)},
     [S_MODELS] = {"models", AT(models), SPACE_INT, VALUES(1, 2, 3, 4)},
     [S_RANKER] = {"ranker", 0, SPACE_NONE, VALUES(0, 1)},
 };
@@ -43,17 +44,18 @@ typedef struct known {
     struct {
         int s; /* counted from 1, so that the list ends in 0 */
         double value;
-    } change[10];
+    } change[11];
 } known;
 
 #define SET(name, number)                                                                                    \
     { (name) + 1, (number) }
 #define WIDE SET(S_HIDDEN, 128), SET(S_ENCODER_OUT, 32), SET(S_DECODER_OUT, 32)
 
-/* For hundreds of sets or more: deep, and strongly regularised. */
+/* For hundreds of sets or more: deep, strongly regularised, and on parts of large sets, which take most of
+ * the time. */
 #define DEEP                                                                                                 \
     SET(S_ENCODER, 4), SET(S_DECODER, 8), SET(S_ENCODER_OUT, 24), SET(S_DROP, 0.45), SET(S_DECAY, 0.3),      \
-        SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)
+        SET(S_STRAY, 0.02), SET(S_CROP, 48), SET(S_EPOCHS, 60)
 
 static const known list[] = {
     {{{0, 0}}},
@@ -67,10 +69,10 @@ static const known list[] = {
     {{SET(S_DROP, 0.45), SET(S_EPOCHS, 100), SET(S_BATCH, 16)}},
     {{SET(S_ENCODER, 2), SET(S_DECODER, 2), SET(S_DECAY, 1), SET(S_RATE, 2e-3)}},
     {{SET(S_ENCODER, 4), SET(S_DECAY, 1), SET(S_EPOCHS, 40)}},
-    {{SET(S_RELATIVE, 1), DEEP}},
+    {{SET(S_WITHIN, 1), SET(S_RELATIVE, 1), DEEP}},
     {{SET(S_EPOCHS, 10)}},
     {{WIDE, SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
-    {{SET(S_WITHIN, 1), DEEP}},
+    {{SET(S_RELATIVE, 1), DEEP}},
     {{SET(S_RELATIVE, 1), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
     {{SET(S_SCALE, ONET_SCALE_QUANTILE), SET(S_WITHIN, 1), SET(S_EPOCHS, 40)}},
     {{SET(S_HIDDEN, 128), SET(S_BATCH, 64), SET(S_EPOCHS, 10)}},
@@ -197,10 +199,10 @@ static double other_value(const setting *s, double now, rng *r) {
 void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r) {
     /* How often each setting is changed: those that mattered most on most data most often. */
     static const int weight[SETTINGS] = {
-        [S_EPOCHS] = 4,  [S_DROP] = 4,        [S_RELATIVE] = 3, [S_SCALE] = 3,
-        [S_WITHIN] = 3,  [S_RATE] = 3,        [S_BATCH] = 2,    [S_DECAY] = 3,
-        [S_POOL] = 1,    [S_ENCODER] = 2,     [S_HIDDEN] = 2,   [S_ENCODER_OUT] = 2,
-        [S_DECODER] = 2, [S_DECODER_OUT] = 2, [S_JITTER] = 1,   [S_STRAY] = 2,
+        [S_EPOCHS] = 4, [S_DROP] = 4,        [S_RELATIVE] = 3, [S_SCALE] = 3,       [S_WITHIN] = 3,
+        [S_RATE] = 3,   [S_BATCH] = 2,       [S_DECAY] = 3,    [S_POOL] = 1,        [S_ENCODER] = 2,
+        [S_HIDDEN] = 2, [S_ENCODER_OUT] = 2, [S_DECODER] = 2,  [S_DECODER_OUT] = 2, [S_JITTER] = 1,
+        [S_STRAY] = 2,  [S_CROP] = 1,
     };
     int sum = 0, changes = 1 + (int)rng_below(r, 2);
     for (int s = 0; s < SETTINGS; s++) sum += fixed[s] ? 0 : weight[s];

@@ -26,6 +26,7 @@ enum {
     S_DECODER_OUT,
     S_JITTER,
     S_STRAY,
+    S_CROP,
     S_MODELS,
     S_RANKER, /* the linear ranker in place of the net; it uses S_SCALE, S_WITHIN and S_RELATIVE alone */
     SETTINGS
@@ -64,7 +65,7 @@ bool space_value_parse(double *value, int s, const char *text);
 bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[SETTINGS]);
 /* Changes one setting or two that are not fixed. */
 void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r);
-/* How long an epoch takes, about, in epochs of the default net. */
+/* How long an epoch takes, about, in epochs of the default net; of whole sets, whatever the crop. */
 double space_cost(const choice_made *c);
 
 /* ---- Trials (trials.c) ------------------------------------------------------------------------------- */

@@ -48,14 +48,14 @@ static onet_status start_search(tuner *s, onet_error *err) {
     if (row->end == TRIAL_SLOW)
         return fail(err, ONET_FAILED,
                     "the time is too short for these data: not one short training fits; give more time");
-    s->per_cost = row->seconds / (row->epochs * space_cost(&row->made));
+    s->per_cost = row->seconds / (row->epochs * tune_cost(s, &row->made));
     s->share = SHARE_OF_TRIALS;
     if (s->how.seconds > 0) {
         tune_set_deadline(s);
         double all = 0, budget = 0.5 * s->deadline * (s->on_gpu ? 1 : s->workers);
         choice_made made;
         for (int i = 0; space_known(&made, i, &s->base_made, s->fixed); i++)
-            all += s->per_cost * made.value[S_EPOCHS] * space_cost(&made);
+            all += s->per_cost * made.value[S_EPOCHS] * tune_cost(s, &made);
         s->share = 0;
         while (s->share < SHARES - 1 && tune_shares[s->share + 1] * all < budget) s->share++;
     }
@@ -175,6 +175,22 @@ static void fix_settings(tuner *s) {
     s->fixed[S_RANKER] = s->base.from || s->base.train_vectors || s->base.half || s->fixed[S_MODELS];
 }
 
+/* What the crops save on these sets; without any as large, they are not tried. */
+static void look_at_sizes(tuner *s) {
+    static const double growth = 1.76; /* of a step with the items of a set: docs/speed.md, Growth */
+    const setting *crop = &settings[S_CROP];
+    double whole = 0;
+    for (size_t i = 0; i < s->sets->count; i++) {
+        double n = (double)sets_size(s->sets, i);
+        whole += pow(n, growth);
+        if (n > s->largest) s->largest = n;
+        for (int v = 0; v < crop->count; v++)
+            s->crop_cost[v] += pow(crop->value[v] > 0 && crop->value[v] < n ? crop->value[v] : n, growth);
+    }
+    for (int v = 0; v < crop->count; v++) s->crop_cost[v] /= whole;
+    s->fixed[S_CROP] |= s->largest <= crop->value[1];
+}
+
 static onet_status open_search(tuner *s, onet_error *err) {
     if (!(s->how.seconds > 0) == !(s->how.trials > 0))
         return fail(err, ONET_USAGE, "onet_tune needs a budget: a time, or a number of trials of 4 or more");
@@ -186,6 +202,7 @@ static onet_status open_search(tuner *s, onet_error *err) {
     if (!status) status = tune_take_parts(s, err);
     if (status) return status;
     fix_settings(s);
+    look_at_sizes(s);
     name_search(s);
     if (s->how.path && s->how.resume) status = trials_read(&s->memo, s->how.path, err);
     for (size_t i = 0; i < s->memo.count && !status; i++) {

@@ -53,9 +53,11 @@ typedef struct tuner {
     config *configs;  /* [MOST_CONFIGS] */
     int count, known; /* configs; settings taken from the list of known ones */
     trials done, memo;
-    int share;       /* index of shares */
-    double per_cost; /* seconds of an epoch of cost 1 */
-    double offset;   /* seconds of earlier calls */
+    int share;           /* index of shares */
+    double largest;      /* items of the largest set */
+    double crop_cost[8]; /* of each value of S_CROP: its time, of that of whole sets */
+    double per_cost;     /* seconds of an epoch of cost 1 */
+    double offset;       /* seconds of earlier calls */
     double started;
     int threads, workers;
     pool *pool;
@@ -101,6 +103,8 @@ const config *tune_winner(const tuner *s);
 void tune_tell(tuner *s);
 /* Search seconds so far, as the trials tell. */
 double tune_now(const tuner *s);
+/* How long an epoch takes, about, in epochs of the default net on whole sets. */
+double tune_cost(const tuner *s, const choice_made *made);
 /* Seconds from the end of the search to that of the last training: `measured` models of these settings, one
  * of those given and the ranker to compare with, without the test part, then `models` on all sets. */
 double tune_final_seconds(const tuner *s, const choice_made *made, int models, int measured);

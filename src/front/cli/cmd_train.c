@@ -556,6 +556,11 @@ static const option options[] = {
     OPTION(DOUBLE, "drop", AT(options.drop), .argument = "SHARE", RANGE(0, 0.9),
            .help = "Leave out up to this share of the items of each set, drawn anew in each epoch; two items "
                    "at least stay, in their order. For few examples."),
+    OPTION(INT, "crop", AT(options.crop), .argument = "N", RANGE(0, 1e6), .default_text = "whole sets",
+           .help =
+               "Train on a stretch of N consecutive items of the order of each set that has more, drawn anew "
+               "in each epoch. Time grows with the square of the items, so that a few large sets can take "
+               "most of it."),
     OPTION(DOUBLE, "jitter", AT(options.jitter), .argument = "X", RANGE(0, 10),
            .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of "
                    "each. A feature with two values at most, a flag, stays as it is. For few examples."),
