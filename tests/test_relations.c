@@ -221,7 +221,7 @@ static void wrong_relations_are_refused(void **state) {
     assert_int_equal(onet_orderer_score(b, with, logprob, &err), ONET_BAD);
     assert_int_equal(sets_name_pairs(with, "noise\ngap", &err), ONET_OK);
     assert_int_equal(onet_orderer_score(a, with, logprob, &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "other names"));
+    assert_non_null(strstr(err.text, "are noise, gap, those of the model gap, noise;"));
     assert_int_equal(sets_name_pairs(with, "gap\nnoise", &err), ONET_OK);
     onet_train_options o = options(1);
     o.from = model;
@@ -243,6 +243,8 @@ static void wrong_relations_are_refused(void **state) {
     onet_sets *two;
     assert_int_equal(onet_sets_from(&two, 1, 2, 1, (float[]){1, 2}, NULL, &err), ONET_OK);
     assert_int_equal(onet_sets_set_pairs(two, 17, e, NULL, &err), ONET_BAD);
+    assert_int_equal(onet_sets_set_pairs(two, 1, e, "\xff", &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "UTF-8"));
     assert_int_equal(onet_sets_set_pairs(two, 16, e, NULL, &err), ONET_OK);
     assert_int_equal(onet_sets_set_pairs(two, 1, e, "a\nb\nc", &err), ONET_BAD);
     assert_string_equal(err.text, "3 names for 1 relation; give a name for each");

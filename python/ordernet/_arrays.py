@@ -105,10 +105,19 @@ def _is_frame(one: Any) -> bool:
     return hasattr(one, "columns") and hasattr(one, "iloc")
 
 
+def _without_none(rows: Any) -> Any:
+    """Rows of relations as lists, in which None may stand from an item to itself, as in JSON."""
+    if not isinstance(rows, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in rows):
+        return rows
+    others = (cell for i, row in enumerate(rows) for j, cell in enumerate(row) if i != j)
+    blank = np.zeros_like(np.asarray(next(others, 0), float)).tolist()
+    return [[blank if i == j and cell is None else cell for j, cell in enumerate(row)] for i, row in enumerate(rows)]
+
+
 def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray], rows: int = 0) -> tuple:
     """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R] and the sizes of the sets. rows: of each
     set in an array with padding, which pairs may have too."""
-    each = [_numbers(one, f"the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
+    each = [_numbers(_without_none(one), f"the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
     if not each or (sizes is not None and len(each) != len(sizes)):
         raise DataError(f"there are pairs of {len(each)} sets" + ("" if sizes is None else f", but {len(sizes)} sets"))
     each = [one[:, :, None] if one.ndim == 2 else one for one in each]

@@ -865,11 +865,16 @@ class OrderNet:
 
     # ---- Data frames ----
 
-    def predict_frame(self, frame: Any, set: Any = None, features: Optional[List[Any]] = None) -> Any:
+    def predict_frame(
+        self, frame: Any, set: Any = None, features: Optional[List[Any]] = None, pairs: Any = None, name: Any = None
+    ) -> Any:
         """A copy of a pandas DataFrame with two columns more: rank and probability.
 
         set, features
             the columns, as for Sets.from_frame; by default those of the data that the model was trained on.
+        pairs, name
+            a DataFrame with the relations between the items, and the column with the items' names that it uses, as for
+            Sets.from_frame. A model that knows the names of its relations takes their columns, in any order.
 
         rank is the place, from 0, of the row in its set; probability that of choosing it for this place, once
         the places before it are filled. A column of that name is replaced. Rows that the column ``context`` marks with 1 or
@@ -888,7 +893,17 @@ class OrderNet:
                 "predict_frame needs the column that says the set: set=..., as this model knows no columns"
             )
         by = engine.columns if engine.fills else None
-        given = Sets._of_frame(frame, set, None, features, "error", by, like=engine.columns)
+        related = lib.onet_model_relations(engine.handle)
+        if pairs is not None and related:
+            need_frame(pairs)
+            wanted = [c for c in (set, "from", "to", *related.decode().split("\n")) if c is not None]
+            lacking = [c for c in wanted if c not in pairs.columns]
+            if lacking:
+                raise DataError(f"the frame of pairs has no column {lacking[0]!r}; it has {list(pairs.columns)}")
+            pairs = pairs[wanted]
+        if pairs is None and lib.onet_model_given_relations(engine.handle):
+            raise DataError("the model was trained on relations between the items: give them as pairs=...")
+        given = Sets._of_frame(frame, set, None, features, "error", by, pairs, name, like=engine.columns)
         if given.width != engine.width:
             raise DataError(
                 f"there are {given.width} features, but the model was trained on {engine.features}; name them: features=[...]"

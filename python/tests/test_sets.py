@@ -938,8 +938,17 @@ def test_relations_in_and_out(tmp_path):
     found = ordernet.compare(sets, model=ordernet.OrderNet(**{**SMALL, "epochs": 1}))
     assert not any("column" in row["name"] for row in found["rows"])
     swapped = Sets(None, orders, pairs=both, relations=["toll", "time"])
-    with pytest.raises(DataError, match="other names"):
+    with pytest.raises(DataError, match="are toll, time, those of the model time, toll"):
         model.predict(swapped)
+
+
+def test_relations_from_lists():
+    one = Sets(None, pairs=[[[None, 1], [3, None]], [[0, 2], [4, 7]]])
+    assert [e[:, :, 0].tolist() for e in one.pairs] == [[[0, 1], [3, 0]], [[0, 2], [4, 0]]]
+    two = Sets(None, pairs=[[[None, [1, 2]], [[3, 4], [0, 0]]]])
+    assert two.pairs[0].tolist() == [[[0, 0], [1, 2]], [[3, 4], [0, 0]]]
+    with pytest.raises(DataError, match="where numbers are expected"):
+        Sets(None, pairs=[[[0, None], [3, 0]]])
 
 
 def test_relations_that_are_missing():
@@ -985,6 +994,17 @@ def test_relations_from_frames(tmp_path):
     ):
         with pytest.raises(DataError, match=said):
             Sets.from_frame(stops, "day", "rank", pairs=change(times), name="name")
+    model = ordernet.OrderNet(**{**SMALL, "epochs": 1}).fit(sets)
+    ranks = np.concatenate(model.positions(Sets.from_frame(stops, "day", pairs=times, name="name", features=[])))
+    new = stops.drop(columns="rank")
+    more = times.assign(toll=1.0)[["toll", "to", "from", "time", "day"]]
+    for given in (times, more):
+        found = model.predict_frame(new, set="day", pairs=given, name="name", features=[])["rank"]
+        assert found[found.index[new["day"] == "mon"].append(found.index[new["day"] == "tue"])].tolist() == ranks.tolist()
+    with pytest.raises(DataError, match="pairs=..."):
+        model.predict_frame(new, set="day", features=[])
+    with pytest.raises(DataError, match="no column 'time'"):
+        model.predict_frame(new, set="day", pairs=more.drop(columns="time"), name="name", features=[])
     filled = Sets.from_frame(stops, "day", "rank", pairs=times.iloc[1:], name="name", missing="mean")
     assert filled.pairs[0][0, 1, 0] == 5
 

@@ -413,7 +413,12 @@ class Answers(unittest.TestCase):
         data = self.server.ask("GET", "/openapi.json")[2]
         with open(os.path.join(ROOT, "docs/openapi.json"), "rb") as file:
             self.assertEqual(data, file.read())
-        api = json.loads(data)
+
+        def members(pairs):
+            self.assertEqual(len(dict(pairs)), len(pairs), [name for name, _ in pairs])
+            return dict(pairs)
+
+        api = json.loads(data, object_pairs_hook=members)
         self.assertEqual(api["info"]["version"], command("--version")[0].split()[1])
         self.assertEqual({(path, method) for path, about in api["paths"].items() for method in about},
                          {("/v1/order", "post"), ("/v1/tour", "post"), ("/v1/unscramble", "post"), ("/v1/pages", "post"), ("/v1/models", "get"),

@@ -196,8 +196,8 @@ static onet_status find_item(pairs_file *p, long column, size_t set, size_t *ite
                 p->name, p->rows.line, which, length > 40 ? 40 : (int)length, text, t->file);
 }
 
-/* The number of a field. Of a pair that is ignored it may be one that float rounds. */
-static onet_status find_number(pairs_file *p, long column, bool ignored, float *to, onet_error *err) {
+/* The number of a field. */
+static onet_status find_number(pairs_file *p, long column, float *to, onet_error *err) {
     const char *text;
     size_t length;
     double value;
@@ -207,7 +207,7 @@ static onet_status find_number(pairs_file *p, long column, bool ignored, float *
     bool number = number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length;
     bool held = number && number_to_float(value, to),
          rounded = held && (number_rounds_in_float(value) || number_is_rounded(text, text + length, value));
-    if (held && (!rounded || ignored)) return ONET_OK;
+    if (held && !rounded) return ONET_OK;
     size_t at = p->header.at[column], width = p->header.at[column + 1] - at;
     return fail(err, ONET_BAD, "%s:%ld: column `%.*s`: \"%.*s\" is %s", p->name, p->rows.line,
                 width > 100 ? 100 : (int)width, p->header.text + at, length > 40 ? 40 : (int)length, text,
@@ -227,9 +227,9 @@ static onet_status read_row(pairs_file *p, onet_error *err) {
     onet_status status = find_set(p, &set, err);
     if (!status) status = find_item(p, p->from, set, &from, err);
     if (!status) status = find_item(p, p->to, set, &to, err);
-    for (size_t r = 0; r < R && !status; r++)
-        status = find_number(p, p->column[r], from == to, &value[r], err);
-    if (status || from == to) return status; /* what stands on the diagonal is ignored */
+    if (status || from == to) return status; /* from an item to itself: ignored */
+    for (size_t r = 0; r < R && !status; r++) status = find_number(p, p->column[r], &value[r], err);
+    if (status) return status;
     size_t n = t->start[set + 1] - t->start[set];
     float *cell = t->pairs + (t->pair_at[set] + from * n + to) * R;
     if (!isinf(cell[0])) {

@@ -166,23 +166,21 @@ static onet_status items(scan *s) {
 
 /* ---- Relations --------------------------------------------------------------------------------------- */
 
-/* A number of pair (i, j) to the end of the pair_store, which has *held. What stands on the diagonal is
- * ignored: null is possible there, and becomes 0. */
+/* A number of pair (i, j) to the end of the pair_store, which has *held. */
 static onet_status relation(scan *s, long i, long j, size_t *held) {
     record *r = s->r;
     double value = 0;
     float nearest = 0;
     scan_next(&s->j);
     const char *from = s->j.at;
-    bool none = i == j && (scan_literal(&s->j, "null") || scan_literal(&s->j, "NaN"));
-    if (!none && !scan_number(&s->j, &value))
+    if (!scan_number(&s->j, &value))
         return other_value(s) || number_not_finite(s->j.at, s->j.end)
                    ? field(s, "pairs", i, j,
                            "not a number; a relation between two different items must be a number")
                    : syntax(s, "a number");
-    if (i != j && !number_to_float(value, &nearest))
+    if (!number_to_float(value, &nearest))
         return field(s, "pairs", i, j, "out of range; relations are 32-bit, at most 3.4e38 in size");
-    if (i != j && (number_rounds_in_float(value) || number_is_rounded(from, s->j.at, value)))
+    if (number_rounds_in_float(value) || number_is_rounded(from, s->j.at, value))
         return field(s, "pairs", i, j, NUMBER_ROUNDED_IN_FLOAT);
     if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))
         return fail_memory(s->err, "a set's relations");
@@ -190,21 +188,32 @@ static onet_status relation(scan *s, long i, long j, size_t *held) {
     return ONET_OK;
 }
 
-/* The relations from item i to item j: a number, an array of them, or null from an item to itself. */
+/* What stands on the diagonal is skipped, whatever it is. It becomes as many zeros as the other pairs have
+ * numbers; of a set of one item it tells how many there are: *alone. */
+static onet_status skip_itself(scan *s, size_t *held, int *alone) {
+    record *r = s->r;
+    *alone = 1;
+    if (scan_take(&s->j, '[')) {
+        *alone = 0;
+        for (bool first = true; scan_more(&s->j, ']', &first); *alone += *alone <= MAX_RELATIONS)
+            if (!scan_literal(&s->j, "NaN") && !scan_skip(&s->j, 4)) break;
+    } else if (!scan_literal(&s->j, "NaN"))
+        scan_skip(&s->j, 3);
+    if (s->j.expected) return invalid(s);
+    for (int k = 0; k < r->relations; k++) {
+        if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))
+            return fail_memory(s->err, "a set's relations");
+        r->pair_store[(*held)++] = 0;
+    }
+    return ONET_OK;
+}
+
+/* The relations from item i to another item j: a number, or an array of them. */
 static onet_status pair_of(scan *s, long i, long j, size_t *held) {
     record *r = s->r;
     size_t before = *held;
     onet_status status = ONET_OK;
     scan_next(&s->j);
-    if (i == j && (scan_literal(&s->j, "null") || scan_literal(&s->j, "NaN"))) {
-        /* As many as the others have; the first is not counted yet. */
-        for (int k = 0; k < r->relations; k++) {
-            if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))
-                return fail_memory(s->err, "a set's relations");
-            r->pair_store[(*held)++] = 0;
-        }
-        return ONET_OK;
-    }
     if (!scan_take(&s->j, '['))
         status = relation(s, i, j, held);
     else
@@ -218,7 +227,7 @@ static onet_status pair_of(scan *s, long i, long j, size_t *held) {
     if (!status && !count) return field(s, "pairs", i, j, "no relations; give every pair as many");
     if (!status && !r->relations) {
         r->relations = (int)count;
-        if (i || j) { /* behind the null of item 0 */
+        if (i || j) { /* behind that from item 0 to itself */
             if (!array_reserve(&r->pair_store, &r->pair_room, 2 * count, sizeof *r->pair_store))
                 return fail_memory(s->err, "a set's relations");
             memmove(r->pair_store + count, r->pair_store, count * sizeof *r->pair_store);
@@ -235,6 +244,7 @@ static onet_status pair_of(scan *s, long i, long j, size_t *held) {
 static onet_status relations_of_set(scan *s, long *n) {
     size_t held = 0;
     long i = 0;
+    int alone = 1; /* relations of a set of one item */
     bool first = true;
     if (scan_literal(&s->j, "null")) return ONET_OK;
     if (!scan_take(&s->j, '['))
@@ -247,7 +257,7 @@ static onet_status relations_of_set(scan *s, long *n) {
         for (; scan_more(&s->j, ']', &first_of_row); j++) {
             if (i && j == *n)
                 return field(s, "pairs", i, -1, "longer than the rows before it; give every pair");
-            onet_status status = pair_of(s, i, j, &held);
+            onet_status status = i == j ? skip_itself(s, &held, &alone) : pair_of(s, i, j, &held);
             if (status) return status;
         }
         if (s->j.expected) return invalid(s);
@@ -258,10 +268,14 @@ static onet_status relations_of_set(scan *s, long *n) {
     if (i != *n || s->j.at[-1] != ']' || !i || i > INT_MAX)
         return field(s, "pairs", -1, -1,
                      "not as many rows as columns; give a row and a column for each item");
-    if (!s->r->relations) s->r->relations = 1; /* one item, and null */
-    if (!held && !array_reserve(&s->r->pair_store, &s->r->pair_room, 1, sizeof *s->r->pair_store))
-        return fail_memory(s->err, "a set's relations");
-    if (!held) s->r->pair_store[0] = 0;
+    if (!s->r->relations) { /* one item */
+        if (alone < 1 || alone > MAX_RELATIONS)
+            return field(s, "pairs", 0, 0, "expected 1 to 16 relations, or null");
+        if (!array_reserve(&s->r->pair_store, &s->r->pair_room, (size_t)alone, sizeof *s->r->pair_store))
+            return fail_memory(s->err, "a set's relations");
+        s->r->relations = alone;
+        memset(s->r->pair_store, 0, (size_t)alone * sizeof *s->r->pair_store);
+    }
     s->r->pairs = s->r->pair_store;
     return ONET_OK;
 }

@@ -207,7 +207,9 @@ static void write_relations(output *out, const record *r) {
     for (int i = 0; i < r->n; i++)
         for (int j = 0; j < r->n; j++, e += r->relations) {
             output_put(out, j ? ", " : i ? ", [" : "[");
-            if (i == j) output_put(out, "null");
+            for (int k = 0; k < r->relations && r->n == 1 && r->relations > 1; k++)
+                output_put(out, k ? ", null" : "[null"); /* which tells how many there are */
+            if (i == j) output_put(out, r->n == 1 && r->relations > 1 ? "]" : "null");
             if (i != j && r->relations > 1) output_put(out, "[");
             for (int k = 0; k < r->relations && i != j; k++) {
                 char text[NUMBER_TEXT];

@@ -262,6 +262,7 @@ static onet_status each_number(npy *a, put_number *put, void *to, onet_error *er
             }
             double value = number_of(bytes, a->type[1], size);
             size_t place = place_of(a, k);
+            if (a->ignored && isinf((float)value) && a->ignored(a->context, place)) value = 0;
             bool far = whole && fabs(value) >= 0x1p53, rounds = a->ignored && number_rounds_in_float(value);
             if ((far || rounds) && !(a->ignored && a->ignored(a->context, place)))
                 status =
@@ -291,7 +292,10 @@ onet_status npy_floats(npy *a, float *to, onet_error *err) {
     if (!plain || !*(const char *)&one) return each_number(a, put_float, to, err);
     onet_status status = take(a, to, a->count * sizeof *to, err);
     for (size_t i = 0; i < a->count && !status; i++)
-        if (isinf(to[i])) status = put_float(a, to, i, (double)to[i], err);
+        if (isinf(to[i]) && a->ignored && a->ignored(a->context, i))
+            to[i] = 0;
+        else if (isinf(to[i]))
+            status = put_float(a, to, i, (double)to[i], err);
     return status;
 }
 

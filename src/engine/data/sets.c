@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/lines.h"
 #include "engine/base/memory.h"
+#include "engine/base/utf8.h"
 #include "engine/data/columns.h"
 #include "engine/data/constraints.h"
 #include "engine/data/lost.h"
@@ -345,8 +346,17 @@ onet_status sets_append_pairs(onet_sets *s, int width, const float *value, onet_
     growing *g = (growing *)s;
     size_t from = s->start[s->count - 1], n = s->start[s->count] - from, at = 0, w = (size_t)width, end;
     int before = sets_relations(s);
+    static const float zero[MAX_RELATIONS];
     if (!width && !before) return ONET_OK;
-    if (s->count > 1 && width != before)
+    /* A set of one item has no pair of different items: it takes the width of the other sets. */
+    bool takes = n == 1 && s->count > 1 && width && before;
+    if (takes) {
+        width = before;
+        w = (size_t)width;
+        value = zero;
+    }
+    bool gives = width && before && width != before && from == s->count - 1; /* those before have one item */
+    if (s->count > 1 && width != before && !gives)
         return fail(
             err, ONET_BAD,
             "the set has %d relation%s between two items where those before it have %d; give every set "
@@ -358,11 +368,12 @@ onet_status sets_append_pairs(onet_sets *s, int width, const float *value, onet_
     if (!s->pairs && !(s->pairs = calloc(1, sizeof *s->pairs))) return fail_memory(err, "the relations");
     onet_pairs *p = s->pairs;
     if (from) at = p->row[from - 1] + (from - s->start[s->count - 2]);
-    p->width = width;
     if (!size_mul(n, n, &end) || end > SIZE_MAX / 2 - at || (end += at, false) ||
         !array_reserve(&p->row, &g->row_room, from + n, sizeof *p->row) ||
         !array_reserve(&p->value, &g->value_room, end, w * sizeof *p->value))
         return fail_memory(err, "the relations");
+    p->width = width;
+    if (gives) memset(p->value, 0, at * w * sizeof *value);
     for (size_t i = 0; i < n; i++) p->row[from + i] = at + i * n;
     memcpy(p->value + at * w, value, n * n * w * sizeof *value);
     for (size_t i = 0; i < n; i++) /* whatever stood there */
@@ -370,11 +381,13 @@ onet_status sets_append_pairs(onet_sets *s, int width, const float *value, onet_
     return ONET_OK;
 }
 
-/* As many as there are relations, none empty and no two equal. */
+/* As many as there are relations, UTF-8, none empty and no two equal. */
 static onet_status check_names(const char *lines, int width, onet_error *err) {
     if (lines_count(lines) != width)
         return fail(err, ONET_BAD, "%d name%s for %d relation%s; give a name for each", lines_count(lines),
                     lines_count(lines) == 1 ? "" : "s", width, width == 1 ? "" : "s");
+    if (utf8_valid(lines, strlen(lines)) != strlen(lines))
+        return fail(err, ONET_BAD, "the names of the relations are not UTF-8");
     for (int a = 0; a < width; a++) {
         const char *name, *other;
         size_t length = lines_find(lines, a, &name);

@@ -7,6 +7,8 @@
 
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
+#include "engine/base/lines.h"
+#include "engine/base/shown.h"
 #include "engine/model/model.h"
 
 #define KEY(name) .key = #name, .field = "onet_settings." #name, .at = offsetof(onet_settings, name)
@@ -49,6 +51,20 @@ onet_status settings_check(const onet_settings *s, onet_error *err) {
     return ONET_OK;
 }
 
+/* Names, one per line, with commas between them. */
+static const char *in_one_line(char *text, size_t room, const char *lines) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int r = 0; r < lines_count(lines) && used + 1 < room; r++) {
+        char one[SHOWN];
+        const char *name;
+        size_t length = lines_find(lines, r, &name);
+        used += (size_t)snprintf(text + used, room - used, "%s%s", r ? ", " : "",
+                                 shown_text(one, sizeof one, name, length));
+    }
+    return text;
+}
+
 onet_status model_check_relations(const onet_model *m, const onet_sets *sets, onet_error *err) {
     int own = model_given_relations(m), given = sets_relations(sets);
     if (own != given)
@@ -57,9 +73,14 @@ onet_status model_check_relations(const onet_model *m, const onet_sets *sets, on
             "the sets have %d relation%s between two items, but the model was trained on %d: give the "
             "sets those of its training data",
             given, given == 1 ? "" : "s", own);
-    if (own && m->relations && sets->pairs->names && strcmp(m->relations, sets->pairs->names) != 0)
-        return fail(err, ONET_BAD,
-                    "the relations have other names, or another order, than the model's: %.200s",
-                    m->relations);
+    if (own && m->relations && sets->pairs->names && strcmp(m->relations, sets->pairs->names) != 0) {
+        char of_model[200], of_sets[200];
+        return fail(
+            err, ONET_BAD,
+            "the relations of the sets are %s, those of the model %s; give them the same names, in the "
+            "same order",
+            in_one_line(of_sets, sizeof of_sets, sets->pairs->names),
+            in_one_line(of_model, sizeof of_model, m->relations));
+    }
     return ONET_OK;
 }

@@ -59,6 +59,9 @@ static void sum_items(sha256 *sum, const onet_sets *s) {
     if (s->lost)
         sha256_add(sum, s->lost->hash + s->start[0] * (size_t)s->lost->width,
                    items * (size_t)s->lost->width * sizeof *s->lost->hash);
+}
+
+static void sum_pairs(sha256 *sum, const onet_sets *s) {
     for (size_t k = 0; s->pairs && k < s->count; k++)
         sha256_add(sum, sets_pairs(s, s->start[k]),
                    sets_size(s, k) * sets_size(s, k) * (size_t)s->pairs->width * sizeof(float));
@@ -90,6 +93,16 @@ static void put_data(line *l, const onet_sets *train, const onet_sets *valid) {
     sha256_start(&sum);
     sum_orders(&sum, train);
     put_hash(l, "orders", &sum);
+    if (train->pairs) {
+        sha256_start(&sum);
+        sum_pairs(&sum, train);
+        put_hash(l, "pairs", &sum);
+    }
+    if (train->pairs && train->pairs->names) {
+        sha256_start(&sum);
+        sha256_add(&sum, train->pairs->names, strlen(train->pairs->names));
+        put_hash(l, "relation_names", &sum);
+    }
     if (train->columns) {
         sha256_start(&sum);
         sum_columns(&sum, train->columns);
@@ -103,6 +116,7 @@ static void put_data(line *l, const onet_sets *train, const onet_sets *valid) {
     if (!valid) return;
     sha256_start(&sum);
     sum_items(&sum, valid);
+    sum_pairs(&sum, valid);
     sum_orders(&sum, valid);
     put_hash(l, "valid", &sum);
 }
@@ -173,6 +187,8 @@ static const struct {
     const char *key, *what;
 } hashed[] = {{"items", "the items of the training sets"},
               {"orders", "the orders of the training sets"},
+              {"pairs", "the relations between the items"},
+              {"relation_names", "the names of the relations"},
               {"names", "the names of the features"},
               {"vectors", "the words or their vectors"},
               {"valid", "the validation sets"},

@@ -232,6 +232,11 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
             "the validation sets have %d relation%s between two items, but the training sets %d; both "
             "need the same",
             sets_relations(valid), sets_relations(valid) == 1 ? "" : "s", sets_relations(train));
+    if (valid && valid->pairs && valid->pairs->names && train->pairs->names &&
+        strcmp(valid->pairs->names, train->pairs->names) != 0)
+        return WRONG_SETS(
+            ".valid", "the relations of the validation sets have other names, or another order, than those "
+                      "of the training sets; both need the same");
     status = valid ? columns_check(valid->columns, train->columns, err) : ONET_OK;
     if (status) error_prefix(err, "the validation sets");
     return status;

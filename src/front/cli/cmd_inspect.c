@@ -46,12 +46,10 @@ static void print_columns(const onet_columns *columns) {
         printf("missing values   %s\n", choice_name(onet_missings(), (int)onet_columns_missing(columns)));
 }
 
-static void print_relations(const onet_model *m) {
-    const char *all = onet_model_relations(m), *name;
-    int count = onet_model_given_relations(m);
+/* all: their names, one per line; NULL: none. */
+static void print_relations(int count, const char *all) {
+    const char *name;
     char text[SHOWN];
-    if (onet_model_relate(m)) printf("made relations   %s\n", shown(text, onet_model_relate(m)));
-    if (!count) return;
     printf("relations        %d for each ordered pair of items", count);
     for (int r = 0; all && r < count; r++) {
         size_t length = lines_find(all, r, &name);
@@ -185,7 +183,9 @@ static void print_text(const onet_model *m, const char *path) {
     else
         printf("%d feature%s%s\n", onet_model_width(m), onet_model_width(m) == 1 ? "" : "s",
                s->relative ? ", as given and relative to the set" : "");
-    if (s->relations) print_relations(m);
+    if (onet_model_relate(m)) printf("made relations   %s\n", shown(a, onet_model_relate(m)));
+    if (onet_model_given_relations(m))
+        print_relations(onet_model_given_relations(m), onet_model_relations(m));
     print_columns(onet_model_columns(m));
     if (!strcmp(onet_model_kind(m), "network")) print_blocks(m);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
@@ -287,7 +287,7 @@ static void print_data(const onet_sets *sets, const onet_feature *feature, const
     printf("sets             %zu of %zu", sets->count, least);
     if (least < most) printf(" to %zu", most);
     printf(" items%s\n", sets->order ? ", in their right order" : "");
-    if (sets->pairs) printf("relations        %d for each ordered pair of items\n", sets->pairs->width);
+    if (sets->pairs) print_relations(sets->pairs->width, sets->pairs->names);
     if (sets->width) printf("\nColumns, and what training does with them by default:\n");
     for (int j = 0; j < sets->width;) {
         const onet_feature *f = &feature[j];

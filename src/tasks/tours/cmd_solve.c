@@ -233,6 +233,12 @@ static onet_status check_places(const solve_values *v, const tsp_file *file, con
     if (!status && v->route) status = route_check(v->route, err);
     if (!status && v->route) status = output_possible(v->route, err);
     if (!status && v->out && file->sets) status = onet_format_of_path(v->out, &format, err);
+    if (!status && v->out && !file->sets && !onet_format_of_path(v->out, &format, NULL))
+        return fail(
+            err, ONET_USAGE,
+            "%s: the tours of a TSPLIB instance or a table of costs are written as a TSPLIB .tour file: "
+            "name one (or write the stops with --route FILE.csv or FILE.jsonl)",
+            v->out);
     if (!status && v->out) status = output_possible(v->out, err);
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     return status;
@@ -289,7 +295,7 @@ static const option options[] = {
     OPTION(U64, "seed", AT(seed), .argument = "S", .help = "Seed of the kicks."),
     OPTION(STRING, "out", AT(out), .argument = "FILE",
            .help = "Write the tours here instead of printing them: a TSPLIB .tour file for a TSPLIB "
-                   "instance, sets with their order in any format for the others."),
+                   "instance or a table of costs, sets with their order in any format for the others."),
     OPTION(STRING, "route", AT(route), .argument = "FILE",
            .help = "Write the stops here in the order of the tour, with the distance from the one before and "
                    "the total: a row per stop (.csv), or an object per tour (.jsonl)."),

@@ -87,6 +87,14 @@ static onet_status need_dimension(const source *s, const char *section, onet_err
     return bad(s, err, "%s comes before DIMENSION; DIMENSION must say how many cities there are", section);
 }
 
+/* A section that has more numbers than DIMENSION says is of another instance. */
+static onet_status check_end(source *s, const char *section, onet_error *err) {
+    skip_space(s);
+    if (!s->line || s->at == s->end) return ONET_OK;
+    return bad(s, err, "%s has more numbers than DIMENSION, %d, asks for; correct one of them", section,
+               s->n);
+}
+
 /* NODE_COORD_SECTION, DISPLAY_DATA_SECTION: a node's number, x and y, in any order of nodes. */
 static onet_status read_coordinates(source *s, const char *section, onet_error *err) {
     onet_status status = need_dimension(s, section, err);
@@ -104,6 +112,7 @@ static onet_status read_coordinates(source *s, const char *section, onet_error *
         if (!status && (fabs(row[1]) > LONGEST || fabs(row[2]) > LONGEST))
             status = bad(s, err, "node %.0f has a coordinate beyond 1e15", row[0]);
     }
+    if (!status) status = check_end(s, section, err);
     free(s->xy);
     s->xy = NULL;
     double *seen = NULL;
@@ -159,7 +168,7 @@ static onet_status read_matrix(source *s, onet_error *err) {
         s->uneven = s->count;
         s->uneven_line = s->number;
     }
-    return ONET_OK;
+    return check_end(s, "EDGE_WEIGHT_SECTION", err);
 }
 
 /* ---- Keywords ---------------------------------------------------------------------------------------- */
