@@ -50,6 +50,42 @@ static void rows_of_the_rule_gutters(void **state) {
     assert_order(order, (int[]){0, 2, 1, 3, 4, 5, 6}, 7);
 }
 
+/* `boxes` with `lines` separators behind them are in their order. */
+static void assert_gutters(const page_box *boxes, int n, int lines) {
+    int32_t order[16];
+    assert_int_equal(rule_gutters(boxes, NULL, n, lines, order, NULL, NULL, NULL), ONET_OK);
+    for (int i = 0; i < n; i++) assert_int_equal(order[i], i);
+}
+
+/* Pages whose order nobody doubts. */
+static void plain_pages_of_the_rule_gutters(void **state) {
+    (void)state;
+    /* Boxes that overlap by 7% of a column, the right one a hair higher, with a separator and without. */
+    const page_box overlap[] = {{.06, .062, .371, .92}, {.349, .06, .66, .92}, {.36, .06, .36, .92}};
+    assert_gutters(overlap, 2, 1);
+    assert_gutters(overlap, 2, 0);
+    /* The same where the paragraphs' boxes overlap at other places each. */
+    const page_box ragged[] = {{.05, .06, .36, .3},  {.05, .31, .34, .6},  {.05, .61, .37, .92},
+                               {.345, .06, .66, .4}, {.335, .41, .66, .7}, {.35, .71, .66, .92}};
+    assert_gutters(ragged, 6, 0);
+    /* A column a fifth as wide as its neighbour: a full-height separator stands between them. */
+    const page_box narrow[] = {{.05, .06, .147, .373},
+                               {.05, .379, .147, .947},
+                               {.17, .06, .6, .3},
+                               {.17, .31, .6, .947},
+                               {.159, .05, .159, .95}};
+    assert_gutters(narrow, 4, 1);
+    /* Two columns, divided by white that is ten times as high as the gutter is wide. */
+    const page_box bands[] = {
+        {.05, .06, .365, .45}, {.385, .06, .7, .45}, {.05, .65, .365, .93}, {.385, .65, .7, .93}};
+    assert_gutters(bands, 4, 0);
+    /* A running title and a page number over three columns, a foot under the gutter of two of them. */
+    const page_box titled[] = {{.2, .03, .4, .042},   {.66, .03, .7, .042}, {.06, .08, .26, .5},
+                               {.06, .506, .26, .92}, {.28, .08, .48, .7},  {.28, .706, .48, .92},
+                               {.5, .08, .7, .92},    {.27, .94, .43, .952}};
+    assert_gutters(titled, 8, 0);
+}
+
 static void trimmed_boxes_are_cut_where_they_overlap(void **state) {
     /* Two columns whose boxes overlap, and more so than the paragraphs in them. */
     const page_box boxes[] = {{0, 0, 53, 48}, {0, 48, 53, 100}, {47, 0, 100, 50}, {47, 49, 100, 100}};
@@ -489,6 +525,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_order_as_they_say),
         cmocka_unit_test(rows_of_the_rule_gutters),
+        cmocka_unit_test(plain_pages_of_the_rule_gutters),
         cmocka_unit_test(trimmed_boxes_are_cut_where_they_overlap),
         cmocka_unit_test(regions_inside_others_are_read_with_them),
         cmocka_unit_test(ways_have_names_of_their_own),

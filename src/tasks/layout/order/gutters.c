@@ -15,6 +15,10 @@
  * heights of the page, may lie beyond a cut. */
 static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
 
+/* Two boxes that share less than this of the narrower (or lower) one are beside (or above) each other, and
+ * neither gets it; where a separator stands in it, each gets what is on its side. */
+static const double SHARED = 0.2;
+
 /* A column is at least NARROWEST times as wide as the others (column_width); what is narrower is a margin,
  * with two exceptions. It is a column if its text and a separator beside it each have SEPARATED of the height
  * or more; or if it has at least SIDE of that width and SIDE_HIGH of the height, DENSE of which is text. */
@@ -29,8 +33,10 @@ static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 
 /* White across columns divides them if it is more than WHITE times as high as their gutters are wide,
  * WHITE_GAPS times as high as the usual white between paragraphs, and higher than LEAST_WHITE; the bands
- * above and below it must be higher than BAND. LEAST_WHITE and BAND are in heights of the page. */
-static const double WHITE = 1.8, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005, BAND = 0.1;
+ * above and below it must be higher than BAND. If no paragraphs show what is usual, it must be WHITE_ALONE
+ * times as high as the gutters are wide. LEAST_WHITE and BAND are in heights of the page. */
+static const double WHITE = 1.8, WHITE_ALONE = 4, HIGH_WHITE = 0.05, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005,
+                    BAND = 0.1;
 
 /* The ends of columns are at one height if they differ by no more than this, in heights of the page. */
 static const double ALIGNED = 0.004;
@@ -41,6 +47,12 @@ static const double LOOSE = 0.6;
 /* Headlines beside each other are no higher than this, in heights of the page, and, if nothing says that they
  * are headlines, at least so wide, in widths of the columns below them. */
 static const double HEADLINE = 0.06, OVER = 0.7;
+
+/* A row of text that nothing calls a running title is one if it is no higher than TITLE at the top or the
+ * foot of a part of at least WHOLE of the page's height, with more white beside it than paragraphs have, over
+ * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other. All in
+ * heights of the page. */
+static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012;
 
 /* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
 static const double CENTRED = 0.02;
@@ -72,6 +84,7 @@ typedef struct row {
     double top, bottom; /* without what may lie beyond a cut */
     double y0, y1;
     bool furniture; /* running titles, page numbers, ... alone */
+    bool title;     /* of the page or all columns, though nothing calls it so */
     bool cells;     /* it may be one of a table */
     double filled;  /* share of its width */
 } row;
@@ -340,7 +353,7 @@ static bool heads_columns(const cutting *c, const row *r) {
  * covers. If so, c->merged is what both cover. */
 static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     unite(&c->a, &c->b, &c->merged);
-    if (a->furniture || b->furniture || (a->cells && b->cells)) return false;
+    if (a->furniture || b->furniture || a->title || b->title || (a->cells && b->cells)) return false;
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
     if (reaches_over(c, a, b)) return false;
     if (headed && c->merged.count == c->a.count) return true;
@@ -388,9 +401,12 @@ static bool has(const cutting *c, const row *r, page_kind kind) {
 static bool white_divides(const cutting *c, int first, int k, int rows) {
     const row *a = &c->rows[k - 1], *b = &c->rows[k];
     double white = b->y0 - a->y1, gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit;
-    return white > WHITE * gutter && white > WHITE_GAPS * c->usual && white > LEAST_WHITE * c->unit &&
-           a->y1 - c->rows[first].y0 > BAND * c->unit && c->rows[rows - 1].y1 - b->y0 > BAND * c->unit &&
-           !has_only(c, a, KIND_NOTE) && !has(c, b, KIND_NOTE);
+    /* Where no paragraphs follow each other, the usual white is this very one. */
+    bool alone = white > HIGH_WHITE * c->unit && white <= c->usual + ALIGNED * c->unit;
+    return white > (alone ? WHITE_ALONE : WHITE) * gutter && (alone || white > WHITE_GAPS * c->usual) &&
+           white > LEAST_WHITE * c->unit && a->y1 - c->rows[first].y0 > BAND * c->unit &&
+           c->rows[rows - 1].y1 - b->y0 > BAND * c->unit && !has_only(c, a, KIND_NOTE) &&
+           !has(c, b, KIND_NOTE);
 }
 
 /* Whether the columns of c->merged, three or more, all end and begin anew at one height between rows first ..
@@ -497,7 +513,8 @@ static bool cut_bands(cutting *c, int rows) {
         push(c, c->rows[first].start, c->rows[last].end);
         /* Rows of a table, or nothing but white above what reaches over the columns. */
         bool cells = c->rows[k - 1].cells && c->rows[k].cells,
-             over = c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]);
+             over = c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]) ||
+                    c->rows[k - 1].title || c->rows[k].title;
         if (last == k - 1 && (cells || white || over))
             divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end, DOUBT_TITLES);
         k = first = ++last;
@@ -534,18 +551,20 @@ static page_box bounds_between(const cutting *c, int start, int end, double low,
     return all;
 }
 
-/* Whether what is narrow is a column all the same, of a part of height `high`, the columns of which are
- * `wide`: a vertical separator stands beside it, or it is full of text. */
-static bool is_side_column(const cutting *c, int start, int end, const span *narrow, double wide,
-                           double high) {
+/* Whether what is narrow, at a place of c->a, is a column all the same, of a part of height `high`, the
+ * columns of which are `wide`: a vertical separator stands in the white beside it, or it is full of text. */
+static bool is_side_column(const cutting *c, int start, int end, int place, double wide, double high) {
+    const span *narrow = &c->a.at[place];
     double near = 2 * MOST_ACROSS * c->unit, text = 0;
+    double left = place ? c->a.at[place - 1].high : narrow->low - near,
+           right = place + 1 < c->a.count ? c->a.at[place + 1].low : narrow->high + near;
     bool line = false;
     for (int k = start; k < end; k++) {
         const page_box *b = &c->boxes[c->order[k]];
         double middle = (b->x0 + b->x1) / 2;
         if (is_vertical(c, c->order[k]))
-            line = line || (page_box_height(b) >= SEPARATED * high &&
-                            (fabs(b->x0 - narrow->low) < near || fabs(b->x0 - narrow->high) < near));
+            line = line || (page_box_height(b) >= SEPARATED * high && b->x0 > left && b->x0 < right &&
+                            (b->x0 < narrow->low || b->x0 > narrow->high));
         else if (middle > narrow->low && middle < narrow->high)
             text += page_box_height(b);
     }
@@ -594,7 +613,7 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
         }
         const span *s = &c->a.at[k];
         if (!notes &&
-            (s->high - s->low >= NARROWEST * wide || is_side_column(c, start, end, s, wide, bottom - top)))
+            (s->high - s->low >= NARROWEST * wide || is_side_column(c, start, end, k, wide, bottom - top)))
             c->a.at[columns++] = *s;
     }
     if (columns < 2) return false;
@@ -689,6 +708,28 @@ static bool cut_fold(cutting *c, int start, int end) {
     return true;
 }
 
+/* Whether row r, the first of a part or the last, is a running title of the columns in row `next`. */
+static bool is_title(cutting *c, const row *r, const row *next, bool first) {
+    int regions = r->end - r->start;
+    double white = first ? next->y0 - r->y1 : r->y0 - next->y1;
+    if (r->y1 - r->y0 > TITLE * c->unit || !has_only(c, r, KIND_TEXT) ||
+        white < fmax(WHITE_GAPS * c->usual, LEVEL * c->unit))
+        return false;
+    cover(c, next->start, next->end, &c->b);
+    if (c->b.count <= regions) return false;
+    for (int i = 0; i < c->b.count; i++) {
+        double edge = first ? HUGE_VAL : -HUGE_VAL;
+        for (int k = next->start; k < next->end; k++) {
+            const page_box *b = &c->boxes[c->order[k]];
+            double middle = (b->x0 + b->x1) / 2;
+            if (c->order[k] >= c->n || middle < c->b.at[i].low || middle > c->b.at[i].high) continue;
+            edge = first ? fmin(edge, b->y0) : fmax(edge, b->y1);
+        }
+        if (fabs(edge - (first ? next->y0 : next->y1)) > LEVEL * c->unit) return false;
+    }
+    return true;
+}
+
 /* Cuts order[start .. end), or leaves it for order_part. */
 static void cut_part(cutting *c, int start, int end) {
     end = set_aside(c, start, end);
@@ -696,6 +737,10 @@ static void cut_part(cutting *c, int start, int end) {
     int rows = find_rows(c, start, end), cells = 0;
     for (int k = 0; k < rows; k++) cells += c->rows[k].cells;
     if (2 * cells <= rows && cut_fold(c, start, end)) return;
+    if (rows > 1 && c->rows[rows - 1].y1 - c->rows[0].y0 >= WHOLE * c->unit) {
+        if (is_title(c, &c->rows[0], &c->rows[1], true)) c->rows[0].title = true;
+        if (is_title(c, &c->rows[rows - 1], &c->rows[rows - 2], false)) c->rows[rows - 1].title = true;
+    }
     bool low = rows == 1 && (c->rows[0].furniture || c->rows[0].bottom - c->rows[0].top < LOW * c->unit);
     if (!low && ((rows > 1 && cut_bands(c, rows)) || cut_columns(c, start, end, rows))) return;
     c->uncut[c->uncut_count++] = start;
@@ -723,6 +768,32 @@ static double usual_gap(cutting *c) {
     return count ? c->work[(count - 1) / 4].low : 0;
 }
 
+/* Takes what boxes share a little from both of them, in `out` [all]: one at least was drawn too large. */
+static void share_out(const page_box *boxes, int n, int all, page_box *out) {
+    memcpy(out, boxes, (size_t)all * sizeof *out);
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++) {
+            const page_box *a = &boxes[i], *b = &boxes[j];
+            double x = fmin(a->x1, b->x1) - fmax(a->x0, b->x0), y = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
+            if (x <= 0 || y <= 0) continue;
+            double across = x / fmin(page_box_width(a), page_box_width(b)),
+                   down = y / fmin(page_box_height(a), page_box_height(b));
+            if (across < down && across < SHARED) {
+                bool first = a->x0 + a->x1 < b->x0 + b->x1;
+                page_box *left = &out[first ? i : j], *right = &out[first ? j : i];
+                double low = fmax(a->x0, b->x0), high = fmin(a->x1, b->x1);
+                for (int k = n; k < all; k++) {
+                    const page_box *line = &boxes[k];
+                    bool between = line->x0 == line->x1 && line->x0 > low && line->x0 < high &&
+                                   line->y0 < fmin(a->y1, b->y1) && line->y1 > fmax(a->y0, b->y0);
+                    if (between) low = high = line->x0;
+                }
+                left->x1 = fmin(left->x1, low);
+                right->x0 = fmax(right->x0, high);
+            }
+        }
+}
+
 onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
                          page_division *divisions, int *count, onet_error *err) {
     if (count) *count = 0;
@@ -741,6 +812,7 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
                  .unit = height > 0 ? height : 1,
                  .wide = page_box_width(&whole)};
     size_t room = (size_t)all;
+    page_box *shared = array_new(room, sizeof *shared);
     c.work = array_new(room, sizeof *c.work);
     c.rows = array_new(room, sizeof *c.rows);
     c.a.at = array_new(room, sizeof *c.a.at);
@@ -754,9 +826,11 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
     c.uncut = array_new(2 * room, sizeof *c.uncut);
     if (divisions) c.divisions = array_new(room, sizeof *c.divisions);
     onet_status status = c.uncut && (c.divisions || !divisions) && c.work && c.rows && c.a.at && c.b.at &&
-                                 c.merged.at && c.order && c.part && c.some && c.some_are && c.stack
+                                 shared && c.merged.at && c.order && c.part && c.some && c.some_are && c.stack
                              ? ONET_OK
                              : fail_memory(err, "the boxes of a page");
+    if (!status) share_out(boxes, n, all, shared);
+    c.boxes = shared;
     for (int i = 0; i < all && !status; i++) c.order[i] = i;
     if (!status) c.usual = usual_gap(&c);
     if (!status) push(&c, 0, all);
@@ -781,6 +855,7 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
     done = 0;
     for (int i = 0; i < all && !status; i++)
         if (c.order[i] < n) order[done++] = c.order[i];
+    free(shared);
     free(c.work);
     free(c.rows);
     free(c.a.at);
