@@ -11,6 +11,7 @@ apt-get build-dep -qq -y --no-install-recommends -a arm64 -P cross --arch-only .
 dpkg-buildpackage -a arm64 -B -us -uc -j\$(nproc) >/build/log 2>&1 || { tail -30 /build/log; exit 1; }
 cd /build
 rm -f *dbgsym*
+dpkg-deb -c python3-ordernet_*_arm64.deb | grep -c 'dist-packages/ordernet/__init__.py\|dist-packages/ordernet/libordernet.so\|dist-info/METADATA' | grep -x 3
 apt-get install -y --no-install-recommends ./ordernet_*_arm64.deb ./libordernet1_*_arm64.deb ./libordernet-dev_*_arm64.deb ./ordernet-models_*_all.deb \
     >/build/log 2>&1 || { tail -30 /build/log; exit 1; }
 file -L /usr/bin/ordernet 2>/dev/null || true

@@ -11,7 +11,9 @@ STATIC_CLI   = -Wl,--start-group -lz -llzma -lutf8proc $(CLI_LIBS) -lpixman-1 -l
                -luuid -lX11 -lXext -lXrender -lxcb -lxcb-shm -lxcb-render -lXau -lXdmcp -Wl,--end-group -lm -pthread
 # Two builds of one commit give the same bytes: no names, times or order of the machine's own.
 TAR          = LC_ALL=C tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime=@$(COMMITTED) -c
-COMMITTED    = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct))
+COMMITTED    = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y CHANGELOG.md))
+# The archives are made of a commit.
+NEED_GIT     = @git rev-parse -q --verify HEAD >/dev/null 2>&1 || { echo "$@ is made of a commit: this is no git repository"; exit 1; }
 # Whose code is in the program. Their notices come along, and the licences that these name: those of cairo, libmicrohttpd and
 # glibc (LGPL) allow it because the source archive links the program with other versions of them.
 INSIDE       := libc6-dev zlib1g-dev liblzma-dev libutf8proc-dev libjansson-dev libcairo2-dev libjpeg62-turbo-dev libmicrohttpd-dev \
@@ -21,6 +23,7 @@ INSIDE       := libc6-dev zlib1g-dev liblzma-dev libutf8proc-dev libjansson-dev 
 dist: dist-source dist-static
 
 dist-source:
+	$(NEED_GIT)
 	@mkdir -p dist
 	$(call say,TAR dist/$(DIST).tar.xz)
 	$(Q)git archive --prefix=$(DIST)/ HEAD | xz -9e -T1 > dist/$(DIST).tar.xz
@@ -50,7 +53,7 @@ BUILD_PAGE   = $(if $(WASM_HERE),$(Q)$(MAKE) --no-print-directory -s page)
 dist-static: $(B)/static/ordernet
 	$(if $(SYSROOT),,$(BUILD_PAGE))
 	@mkdir -p dist && rm -rf $(B)/$(DIST) && mkdir -p $(B)/$(DIST)/models $(B)/$(DIST)/licences
-	$(Q)cp $< LICENSE README.md $(B)/$(DIST) && cp models/*.safetensors models/*.md $(B)/$(DIST)/models
+	$(Q)cp $< LICENSE README.md CHANGELOG.md CITATION.cff $(B)/$(DIST) && cp -r docs $(B)/$(DIST) && cp models/*.safetensors models/*.md $(B)/$(DIST)/models
 	$(Q)cp debian/copyright $(B)/$(DIST)/licences/ordernet.txt
 	$(Q)for p in $(INSIDE); do cp $(SYSROOT)/usr/share/doc/$$p/copyright $(B)/$(DIST)/licences/$$p.txt || exit 1; done
 	$(Q)for l in $$(sed -n 's|.*/usr/share/common-licenses/\([A-Za-z0-9.-]*[A-Za-z0-9]\).*|\1|p' $(B)/$(DIST)/licences/*.txt | sort -u); do \
@@ -65,6 +68,7 @@ dist-static: $(B)/static/ordernet
 # make deb: Debian packages, in dist/debian, from a copy of the commit, for this CPU; make deb-arm64: those for arm64, cross-built
 # in a Debian system of their own, and tried there by QEMU.
 deb: setup-debian
+	$(NEED_GIT)
 	@rm -rf $(B)/deb && mkdir -p $(B)/deb dist/debian && rm -f dist/debian/*_$(DEB_CPU).deb dist/debian/*_all.deb
 	$(Q)git archive --prefix=$(DIST)/ HEAD | tar -x -C $(B)/deb
 	$(Q)git archive --prefix=$(DIST)/ HEAD -- . ':!debian' | xz -1 -T1 > $(B)/deb/ordernet_$(VERSION).orig.tar.xz
@@ -72,6 +76,7 @@ deb: setup-debian
 	$(Q)cd $(B)/deb/$(DIST) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dpkg-buildpackage -d -us -uc -j$$(nproc) >../log 2>&1 || { tail -30 ../log; exit 1; }
 	$(Q)cp $(B)/deb/*.deb dist/debian && ls dist/debian
 deb-arm64: setup-debian
+	$(NEED_GIT)
 	@rm -rf $(B)/deb-arm64 && mkdir -p $(B)/deb-arm64 dist/debian && rm -f dist/debian/*_arm64.deb
 	$(Q)git archive --prefix=$(DIST)/ HEAD | tar -x -C $(B)/deb-arm64
 	$(call say,DPKG-BUILDPACKAGE arm64)
@@ -86,7 +91,8 @@ check-deb: deb
 	@sh tests/debian.sh dist/debian $(SUITE)
 check-deb-arm64:
 	@if [ "$$(id -u)" != 0 ] || [ "$(DEB_CPU)" != amd64 ]; then echo "skipped: only root on amd64 cross-builds packages for arm64, in a system of their own"; \
-	else $(MAKE) --no-print-directory deb-arm64 && echo "1 passed, 0 failed"; fi
+	else $(MAKE) --no-print-directory deb-arm64 && lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs dist/debian/*_arm64.deb && \
+	    echo "1 passed, 0 failed"; fi
 
 # The source is the same bytes in another folder and builds without a network, and the static program is the same bytes again;
 # without any file of this machine beside it, it orders words, pages and cities, draws and serves; that for ARM under QEMU.

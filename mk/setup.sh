@@ -9,6 +9,7 @@
 #   container  the image of the server, and its test
 # The tests of what cannot be installed are skipped with a reason.
 folder=$1
+mkdir -p "$folder" || exit 4
 cc=${CC:-cc}
 python=${PYTHON:-/usr/bin/python3}
 shift
@@ -22,7 +23,7 @@ lacks() { # MODULE of Python
 }
 # Tests whether a program with all libraries can be linked, whatever packages are installed.
 can_link() {
-    mkdir -p "$folder" && cat >"$folder/setup.c" <<'END' || exit 4
+    cat >"$folder/setup.c" <<'END' || exit 4
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +115,6 @@ if [ -n "$missing" ]; then
     else
         echo "setup: installing with apt-get:$missing"
         # A new machine has no package lists; with old lists the installation may still work.
-        mkdir -p "$folder"
         [ -n "$(find "$folder/setup.updated" -mmin -60 2>/dev/null)" ] ||
             { $root env DEBIAN_FRONTEND=noninteractive apt-get update -qq && : >"$folder/setup.updated"; } ||
             echo "setup: apt-get update failed; continuing" >&2

@@ -5,6 +5,7 @@ and `eval` read. For trying changes of the network before they are written in C;
 usage: reference/train.py DATA.jsonl MODEL.safetensors [--epochs 5] [--hidden 32] [--out 8] [--blocks 2] [--pool max] ...
 Needs PyTorch and the Python package (pip install .)."""
 import argparse
+import os
 import pathlib
 import sys
 
@@ -57,10 +58,19 @@ def main():
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--pool", default="max", choices=("max", "mean"))
     o = parser.parse_args()
-    data = ordernet.Sets.read(o.data)
+    try:
+        data = ordernet.Sets.read(o.data)
+    except ordernet.OrderNetError as error:
+        sys.exit(f"train.py: {error}")
     sets, orders = list(data), data.orders
     if orders is None:
         sys.exit(f"{o.data}: its sets have no order to learn from")
+    if data.pairs is not None or any(len(order) != len(items) for items, order in zip(sets, orders)):
+        sys.exit(f"{o.data}: the twin is trained on items alone here, without relations and context items")
+    if min(o.epochs, o.hidden, o.out, o.blocks, o.batch) < 1:
+        sys.exit("epochs, widths, blocks and the batch are 1 or more")
+    if not os.access(os.path.dirname(os.path.abspath(o.model)), os.W_OK):
+        sys.exit(f"{o.model} cannot be written there")
     settings = Settings(data.width, o.blocks, o.hidden, o.out, o.blocks, o.out, o.pool)
     _, state = train(sets, orders, settings, o.epochs, o.rate, o.batch, o.seed, print)
     ordernet.torch.save(state, o.model, pool=o.pool)

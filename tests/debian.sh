@@ -3,7 +3,7 @@
 # fresh Debian system.
 # usage: tests/debian.sh FOLDER SUITE
 . tests/count.sh
-check "lintian" lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$1"/*.deb
+check "lintian" lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$1"/*.deb build/deb/*.dsc
 cat >"$folder/inside" <<'END'
 set -e
 ordernet unscramble London was born in he . | grep 'He was born in London.'
@@ -21,6 +21,8 @@ orders = [numpy.argsort(s[:, 0]) for s in sets]
 model = ordernet.OrderNet(epochs=6).fit(sets, orders)
 print("exact", model.score(sets[:100], orders[:100]))
 print(ordernet.tour([[0, 0], [1, 0], [0, 1]]))
+from importlib.metadata import version
+assert version("ordernet") == ordernet.__version__
 server = subprocess.Popen(["ordernet", "serve", "--port", "8123"], stderr=subprocess.DEVNULL)
 for wait in range(50):
     try:

@@ -28,7 +28,8 @@ export async function startLayout(engine) {
 
   // ---- Files
 
-  const isScan = (given) => /^image\//.test(given.type) || /\.(jpe?g|png|gif|webp|avif|bmp)$/i.test(given.name);
+  const isScan = (given) => /^image\//.test(given.type) || /\.(jpe?g|png|gif|webp|avif|bmp|tiff?|jp2)$/i.test(given.name);
+  const unsaved = () => files.some((from) => from.pages.some((page) => page.undo.length && ![page.saved ?? page.undo[0].order, page.given].some((known) => known && same(known, page.order))));
   const stem = (name) => name.split("/").pop().replace(/\.[^.]*$/, "").toLowerCase();
 
   async function openFiles(given) {
@@ -47,6 +48,7 @@ export async function startLayout(engine) {
     } finally {
       showFacts();
     }
+    if (opened.length && unsaved() && !confirm("The corrected order of the files that are open was not saved. Open the others all the same?")) return;
     if (opened.length) {
       for (const from of files) for (const page of from.pages) if (page.scan) URL.revokeObjectURL(page.scan);
       files = opened;
@@ -57,17 +59,30 @@ export async function startLayout(engine) {
       $("layout-work").hidden = false;
       go(0);
     }
-    for (const scan of given.filter(isScan)) takeScan(scan);
+    for (const scan of given.filter(isScan)) {
+      try {
+        await takeScan(scan);
+      } catch (error) {
+        wrong.push(error.message);
+      }
+    }
     if (wrong.length) throw new Error(wrong.length > 1 ? `${wrong.length} files cannot be read. ${wrong[0]}` : wrong[0]);
   }
 
   /** A picture of a page, shown behind its regions: of the page that names it, or else of the one that is shown. */
-  function takeScan(scan) {
+  async function takeScan(scan) {
     if (!shown.length) throw new Error(`${scan.name} is a picture. Open the file with the regions of the page first.`);
     const found = shown.find(({ from, k }) => [from.pages[k].image ?? "", from.file.name].some((name) => stem(name) === stem(scan.name)));
     const page = found ? found.from.pages[found.k] : here();
+    const url = URL.createObjectURL(scan);
+    try {
+      await Object.assign(new Image(), { src: url }).decode();
+    } catch {
+      URL.revokeObjectURL(url);
+      throw new Error(`${scan.name} is not a picture that this browser can show. Save the scan as JPEG or PNG.`);
+    }
     if (page.scan) URL.revokeObjectURL(page.scan);
-    page.scan = URL.createObjectURL(scan);
+    page.scan = url;
     draw();
   }
 
@@ -305,8 +320,10 @@ export async function startLayout(engine) {
   $("layout-save").onclick = () => attempt(async () => {
     const { from } = shown[at];
     save(from.file.name, await engine.call("pagesFile", "pages", from.file, { ...options(), orders: from.pages.map((page) => page.order) }), "application/octet-stream");
+    for (const page of from.pages) page.saved = page.order;
     say(`${from.file.name} is saved.`);
   });
+  addEventListener("beforeunload", (event) => { if (unsaved()) event.preventDefault(); });
   for (const button of document.querySelectorAll("[data-page]")) button.onclick = () => attempt(() => example(button.dataset.page));
   for (const button of document.querySelectorAll("[data-open-layout]")) takeFiles(button, $("layout-file"), (_, all) => attempt(() => openFiles(all)));
   takeDrops($("view-layout"), (_, all) => attempt(() => openFiles(all)));

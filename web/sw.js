@@ -1,6 +1,8 @@
 // Service worker: caches the page for later visits, with and without a network. `make page` fills in the
 // lists.
-const VERSION = "page-@VERSION@", WORDS = "words-@WORDS@";
+// Pages of other folders of the origin have caches too, which are theirs.
+const OWN = `ordernet ${registration.scope} `;
+const VERSION = `${OWN}page-@VERSION@`, WORDS = `${OWN}words-@WORDS@`;
 const FILES = [@FILES@];
 
 addEventListener("install", (event) => {
@@ -9,7 +11,7 @@ addEventListener("install", (event) => {
 
 // A new version takes over once no tab runs the old one.
 addEventListener("activate", (event) => {
-  const old = (name) => name !== VERSION && name !== WORDS;
+  const old = (name) => name.startsWith(OWN) && name !== VERSION && name !== WORDS;
   event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name)))));
   event.waitUntil(clients.claim());
 });
@@ -18,7 +20,8 @@ addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== "GET" || url.origin !== location.origin) return;
   event.respondWith((async () => {
-    const kept = await caches.match(event.request, { ignoreSearch: true });
+    const match = (cacheName) => caches.match(event.request, { cacheName, ignoreSearch: true });
+    const kept = await match(VERSION) ?? await match(WORDS);
     if (kept) return kept;
     const response = await fetch(event.request);
     // The word model is kept once somebody used it. Its copy is written while the page reads the other.

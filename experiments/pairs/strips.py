@@ -8,7 +8,7 @@ Trains on pieces of scikit-learn's picture china.jpg and measures on pieces of f
 8 to 16 strips. The relation from strip i to strip j is the mean absolute difference between the right edge of i and the left edge
 of j; there are no features. Beside it, the chain that always goes on with the smallest difference, from the best start, and the
 network without relations (features: mean and deviation of each strip). Writes the sets to the folder OUT, prints the table and,
-if PICTURE is given, draws the first pieces of 12 strips or more: shuffled, and as the network orders them."""
+if PICTURE is given, draws four pieces of a landscape that it makes itself: shuffled, and as the network orders them."""
 
 import json
 import subprocess
@@ -22,8 +22,29 @@ from sklearn.datasets import load_sample_image
 ORDERNET = str(Path(__file__).resolve().parents[2] / "ordernet")
 
 
-def sets_of(name, count, seed, smallest=8, largest=16):
-    picture = load_sample_image(name).mean(axis=2) / 255
+def photograph(name):
+    return load_sample_image(name).mean(axis=2) / 255
+
+
+def landscape(height=427, width=640, seed=1):
+    """Ridges behind each other, of waves of many lengths, the near ones darker, with trees and clouds as noise."""
+    draw, y, x = np.random.default_rng(seed), np.linspace(0, 1, height)[:, None], np.linspace(0, 1, width)[None]
+
+    def waves(octaves, low):
+        return sum(draw.normal() * np.sin(2 * np.pi * (low * 2**k * x + draw.random())) / 1.7**k for k in range(octaves))
+
+    noise = draw.normal(size=(height, width))
+    for axis in (0, 1, 0, 1):
+        noise = sum(np.roll(noise, k, axis) for k in range(-2, 3)) / 2.5
+    picture = 0.95 - 0.4 * y + 0.008 * noise
+    for depth in range(7):
+        ridge = 0.2 + 0.11 * depth + 0.035 * waves(6, 2 + depth)
+        ground = 0.8 - 0.1 * depth + 0.5 * (y - ridge) + (0.004 + 0.003 * depth) * np.roll(noise, 40 * depth, 1)
+        picture = np.where(y > ridge, ground, picture)
+    return picture.clip(0, 1)
+
+
+def sets_of(picture, count, seed, smallest=8, largest=16):
     draw = np.random.default_rng(seed)
     for _ in range(count):
         n, width, height = draw.integers(smallest, largest + 1), draw.integers(8, 25), draw.integers(24, 129)
@@ -86,7 +107,7 @@ def main():
     folder, count, epochs = Path(sys.argv[1]), *(int(a) for a in (sys.argv[2:4] + ["6000", "20"][len(sys.argv) - 2 :]))
     picture = sys.argv[4] if len(sys.argv) > 4 else None
     folder.mkdir(parents=True, exist_ok=True)
-    train, test = list(sets_of("china.jpg", count, 1)), list(sets_of("flower.jpg", 1000, 2))
+    train, test = list(sets_of(photograph("china.jpg"), count, 1)), list(sets_of(photograph("flower.jpg"), 1000, 2))
     print(f"greedy chain on the same differences: {np.mean([chain(e) == o.tolist() for _, e, o in test]):.1%} exact", flush=True)
     for pairs, name in ((True, "relations"), (False, "features alone")):
         paths = [str(folder / f"{part}-{'pairs' if pairs else 'items'}.jsonl") for part in ("train", "test")]
@@ -100,8 +121,10 @@ def main():
         exact = np.mean([one == order.tolist() for one, (_, _, order) in zip(found, test)])
         print(f"{name}: {exact:.1%} exact on 1,000 sets of the other picture", flush=True)
         if picture and pairs:
-            large = [(strips, one) for one, (strips, _, _) in zip(found, test) if len(strips) >= 12 and strips.shape[1] >= 48]
-            draw(picture, large[:4])
+            pieces = [one for one in sets_of(landscape(), 200, 3, 12) if one[0].shape[1] >= 80 and one[0].std() > 0.1 and one[0].shape[2] > 15][:4]
+            path = str(folder / "landscape.jsonl")
+            write(path, pieces, True)
+            draw(picture, [(strips, one) for one, (strips, _, _) in zip(answers(model, path), pieces)])
 
 
 if __name__ == "__main__":

@@ -48,9 +48,12 @@ def _boxes(boxes: Any, page_size: Optional[Tuple[float, float]]) -> np.ndarray:
         )
     found = np.array(given, dtype=np.float64)
     if page_size is not None:
-        if len(page_size) != 2:
-            raise UsageError(f"page_size is {page_size!r}: it must be (width, height)")
-        width, height = page_size
+        try:
+            width, height = (float(side) for side in page_size)
+        except (TypeError, ValueError):
+            width = height = 0.0
+        if not (0 < width < np.inf and 0 < height < np.inf):
+            raise UsageError(f"page_size is {page_size!r}: it must be (width, height), two positive numbers")
         found[:, 0::2] = found[:, 0::2].clip(0, width)
         found[:, 1::2] = found[:, 1::2].clip(0, height)
     return found

@@ -17,7 +17,7 @@ from typing import Dict, Tuple
 
 import numpy as np
 
-from ._library import ModelError, choices
+from ._library import ModelError, UsageError, choices
 from ._model import load as load_model
 
 try:
@@ -51,8 +51,14 @@ def save(state, path, *, pool: str, relative: bool = False, relations: int = 0) 
     trained with the mean and runs with the maximum gives orders all the same, wrong ones. input.mean and input.scale, if they
     are there, are what the items were standardised with.
     """
+    if pool not in choices("pools"):
+        raise UsageError(f"pool is {pool!r}: it must be {' or '.join(repr(name) for name in choices('pools') if name != 'auto')}")
+    if not hasattr(state, "items"):
+        raise UsageError(f"the state is a {type(state).__name__}: give the state dict of the twin, net.state_dict()")
     arrays = {}
     for name, tensor in state.items():
+        if isinstance(tensor, torch.Tensor) and tensor.dtype == torch.bfloat16:
+            tensor = tensor.float()  # NumPy has no such type
         if not name.endswith("num_batches_tracked"):
             array = tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else np.asarray(tensor)
             # Words are text, and their vectors may be half-precision numbers; all else is computed with as float32.
@@ -90,7 +96,10 @@ def save(state, path, *, pool: str, relative: bool = False, relations: int = 0) 
         draft = os.path.join(folder, "twin.safetensors")
         with open(draft, "wb") as file:
             file.write(struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in arrays.values()))
-        model = load_model(draft)
+        try:
+            model = load_model(draft)
+        except ModelError as error:
+            raise ModelError(f"the state dict is not that of a twin with these settings: {str(error).replace(draft + ': ', '')}") from None
     unknown = set(arrays) - set(model.state_dict())
     if unknown:
         raise ModelError(f"the program has no tensor {min(unknown)!r}: it cannot run a twin with other layers")

@@ -52,6 +52,9 @@ def test_errors():
         ordernet.reading_order([[0, 0, float("nan"), 1], [0, 0, 1, 1]])
     with pytest.raises(UsageError, match="page_size"):
         ordernet.reading_order(COLUMNS, page_size=(1, 2, 3))
+    for size in ((0, 0), (-1, 5), (float("nan"), 1), 3, ("a", "b"), (1, float("inf"))):
+        with pytest.raises(UsageError, match="two positive numbers"):
+            ordernet.reading_order(COLUMNS, page_size=size)
 
 
 PAPER = [("right below", 320, 400), ("left above", 60, 100), ("right above", 320, 100), ("left below", 60, 400)]

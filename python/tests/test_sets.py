@@ -995,16 +995,17 @@ def test_relations_from_frames(tmp_path):
         with pytest.raises(DataError, match=said):
             Sets.from_frame(stops, "day", "rank", pairs=change(times), name="name")
     model = ordernet.OrderNet(**{**SMALL, "epochs": 1}).fit(sets)
-    ranks = np.concatenate(model.positions(Sets.from_frame(stops, "day", pairs=times, name="name", features=[])))
+    orders = model.predict(Sets.from_frame(stops.drop(columns="rank"), "day", pairs=times, name="name"))
+    ranks = np.concatenate([np.argsort(order) for order in orders])
     new = stops.drop(columns="rank")
     more = times.assign(toll=1.0)[["toll", "to", "from", "time", "day"]]
     for given in (times, more):
-        found = model.predict_frame(new, set="day", pairs=given, name="name", features=[])["rank"]
+        found = model.predict_frame(new, set="day", pairs=given, name="name")["rank"]
         assert found[found.index[new["day"] == "mon"].append(found.index[new["day"] == "tue"])].tolist() == ranks.tolist()
     with pytest.raises(DataError, match="pairs=..."):
-        model.predict_frame(new, set="day", features=[])
+        model.predict_frame(new, set="day")
     with pytest.raises(DataError, match="no column 'time'"):
-        model.predict_frame(new, set="day", pairs=more.drop(columns="time"), name="name", features=[])
+        model.predict_frame(new, set="day", pairs=more.drop(columns="time"), name="name")
     filled = Sets.from_frame(stops, "day", "rank", pairs=times.iloc[1:], name="name", missing="mean")
     assert filled.pairs[0][0, 1, 0] == 5
 

@@ -151,11 +151,14 @@ double tune_cost(const tuner *s, const choice_made *made) {
     return share * space_cost(made);
 }
 
-/* Seconds that a trial takes on one thread: by the settings' own trials, else by the net's size. */
+/* Seconds that a trial takes on one thread: by trials of the same settings, for however many epochs, else by
+ * the net's size. */
 static double predict(const tuner *s, const choice_made *made, int epochs) {
     for (size_t i = s->done.count; i-- > 0;) {
         const trial *r = &s->done.row[i];
-        if (r->kind != TRIAL_FIRST && r->end == TRIAL_ENDED && space_same(&r->made, made))
+        choice_made same = r->made;
+        same.value[S_EPOCHS] = made->value[S_EPOCHS];
+        if (r->kind != TRIAL_FIRST && r->end == TRIAL_ENDED && space_same(&same, made))
             return r->seconds * epochs / r->epochs;
     }
     if (made->value[S_RANKER] > 0) epochs = 2; /* it takes about as long */

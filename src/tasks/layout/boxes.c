@@ -476,7 +476,7 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
         json_decref(object);
         return status;
     }
-    if (!json_is_array(items) || !json_array_size(items))
+    if (!json_is_array(items))
         status = fail(err, ONET_BAD,
                       "%s:%ld: a page needs \"items\", a list of boxes; boxes alone are a list, [[x0, y0, "
                       "x1, y1], ...], and a document of docling has a \"body\"",

@@ -96,6 +96,8 @@ static onet_status scan_read(cairo_surface_t **scan, const char *path, onet_erro
     if (size == 3 && first[0] == 0xff && first[1] == 0xd8 && first[2] == 0xff) {
         rewind(file);
         status = read_jpeg(scan, file, path, err);
+    } else if (size < 3 || memcmp(first, "\x89PN", 3) != 0) {
+        status = fail(err, ONET_BAD, "%s is neither a PNG nor a JPEG file", path);
     } else {
         *scan = cairo_image_surface_create_from_png(path);
         if (cairo_surface_status(*scan) != CAIRO_STATUS_SUCCESS)

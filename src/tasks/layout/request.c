@@ -66,21 +66,22 @@ static onet_status read_box(double box[4], const json_t *value, size_t number, s
 static onet_status read_page(page_boxes *p, const json_t *boxes, const json_t *types, size_t number,
                              const request_limits *limits, onet_error *err) {
     size_t n = json_array_size(boxes);
-    if (!n)
-        return fail(err, ONET_BAD,
-                    "request:%zu: field `boxes` is missing, empty or not a list: {\"boxes\": [[x0, y0, x1, "
-                    "y1], ...]}",
-                    number);
+    if (!json_is_array(boxes))
+        return fail(
+            err, ONET_BAD,
+            "request:%zu: field `boxes` is missing or not a list: {\"boxes\": [[x0, y0, x1, y1], ...]}",
+            number);
     if (n > (size_t)limits->items)
         return fail(err, ONET_FAILED, "request:%zu: %zu boxes; this server takes at most %d", number, n,
                     limits->items);
     if (types && json_array_size(types) != n)
         return fail(err, ONET_BAD, "request:%zu: field `types`: one string for each of the %zu boxes", number,
                     n);
-    p->n = (int)n;
-    p->boxes = array_new(4 * n, sizeof *p->boxes);
-    p->regions = array_new(n, sizeof *p->regions);
-    p->order = array_new(n, sizeof *p->order);
+    p->n = (int)n; /* 0: a blank page */
+    p->confidence = 1;
+    p->boxes = array_new(4 * n + 1, sizeof *p->boxes);
+    p->regions = array_new(n + 1, sizeof *p->regions);
+    p->order = array_new(n + 1, sizeof *p->order);
     onet_status status = p->boxes && p->regions && p->order ? ONET_OK : fail_memory(err, "the boxes");
     for (size_t i = 0; i < n && !status; i++) {
         const json_t *type = json_array_get(types, i);
@@ -215,7 +216,7 @@ static void *work(void *context) {
         page_boxes *p = &r->pages[r->ordered++];
         onet_error *err = &r->r.err;
         r->r.status = find_model(d, r);
-        if (!r->r.status)
+        if (!r->r.status && p->n)
             r->r.status = onet_pages_order_confidence(d->pages, p->boxes, p->regions, p->n, r->rtl, p->order,
                                                       &p->count, &p->confidence, err);
         if (r->r.status) error_prefix(err, "request:%zu", r->ordered);
