@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "data_help.h"
 #include "engine/base/number.h"
@@ -251,8 +252,28 @@ static void knows_utf8(void **state) {
         assert_int_equal(utf8_valid(cases[i].text, strlen(cases[i].text)), cases[i].valid);
 }
 
+/* All pairs of first bytes, followed by bytes at the limits of what may follow. */
+static void utf8_agrees_with_utf8proc(void **state) {
+    (void)state;
+    static const unsigned char limits[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xFF};
+    for (unsigned first = 0x80; first < 0x100; first++)
+        for (unsigned second = 0; second < 0x100; second++)
+            for (size_t i = 0; i < sizeof limits * sizeof limits; i++)
+                for (size_t length = 1; length <= 4; length++) {
+                    unsigned char text[4] = {(unsigned char)first, (unsigned char)second,
+                                             limits[i / sizeof limits], limits[i % sizeof limits]};
+                    utf8proc_int32_t code;
+                    utf8proc_ssize_t used = utf8proc_iterate(text, (utf8proc_ssize_t)length, &code);
+                    size_t valid = utf8_valid((char *)text, length);
+                    if ((used > 0) != (valid > 0) || (used > 0 && valid < (size_t)used))
+                        fail_msg("%02x %02x %02x %02x, %zu bytes: %zu, utf8proc %td", first, second, text[2],
+                                 text[3], length, valid, used);
+                }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_agrees_with_utf8proc),
         cmocka_unit_test(reads_as_strtod),
         cmocka_unit_test(keeps_to_the_grammar),
         cmocka_unit_test(knows_what_float_rounds),
