@@ -391,7 +391,7 @@ def facts_of(model):
         (length,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(length))
         body = file.read()
-    run = [fact for fact in header.pop("__metadata__")["record.run"].split() if not fact.startswith("names=")]
+    run = [fact for fact in header.pop("__metadata__")["record.run"].split() if not fact.startswith(("names=", "relation_names="))]
     tensors = {name: body[slice(*one["data_offsets"])] for name, one in header.items() if name != "columns.names"}
     return hashlib.sha256(b"".join(name.encode() + tensors[name] for name in sorted(tensors))).hexdigest(), " ".join(run)
 
