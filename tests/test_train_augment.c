@@ -213,6 +213,40 @@ static void items_are_left_out(void **state) {
     onet_sets_free(sets);
 }
 
+/* Ranks within the set are those among the items that are kept; noise comes on top. */
+static void ranks_are_of_what_is_kept(void **state) {
+    onet_error err;
+    augment *a;
+    onet_sets *sets = numbers(0, 1);
+    for (size_t s = 0; s < SETS; s++) /* feature 2: the rank of feature 0 */
+        for (size_t t = 0; t < sets_size(sets, s); t++) {
+            size_t i = sets->start[s] + (size_t)sets->order[sets->start[s] + t];
+            sets->items[i * WIDTH + 2] =
+                sets_size(sets, s) > 1 ? (float)((double)t / (double)(sets_size(sets, s) - 1)) : 0.5F;
+        }
+    for (int crop = 0; crop < 2; crop++) {
+        onet_train_options o = asks(0, crop ? 0 : 0.6, 0);
+        o.crop = crop ? 5 : 0;
+        assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+        assert_int_equal(augment_rank(a, 2, &err), ONET_OK);
+        size_t smaller = 0;
+        augment_draw(a, 1, false);
+        for (size_t s = 0; s < SETS; s++) {
+            size_t from = a->sets.start[s], n = sets_size(&a->sets, s);
+            smaller += n < sets_size(sets, s);
+            for (size_t t = 0; t < n; t++) {
+                float expected = n > 1 ? (float)((double)t / (double)(n - 1)) : 0.5F;
+                assert_true(sets_item(&a->sets, from + (size_t)a->sets.order[from + t])[2] == expected);
+            }
+        }
+        assert_true(smaller > SETS / 4);
+        augment_draw(a, 1, true);
+        assert_memory_equal(a->sets.items, sets->items, sets->start[SETS] * WIDTH * sizeof *sets->items);
+        augment_free(a);
+    }
+    onet_sets_free(sets);
+}
+
 /* The place in the whole order of the item that the epoch has at place t. */
 static size_t place_of(const augment *a, const onet_sets *whole, size_t s, size_t t) {
     const float *x = sets_item(&a->sets, a->sets.start[s] + (size_t)a->sets.order[a->sets.start[s] + t]);
@@ -495,6 +529,7 @@ int main(void) {
         cmocka_unit_test(words_are_forgotten),
         cmocka_unit_test(common_words_are_forgotten_less),
         cmocka_unit_test(items_are_left_out),
+        cmocka_unit_test(ranks_are_of_what_is_kept),
         cmocka_unit_test(large_sets_are_cropped),
         cmocka_unit_test(noise_is_added),
         cmocka_unit_test(noise_stays_finite),

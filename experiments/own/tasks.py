@@ -109,7 +109,7 @@ def pages(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     os.makedirs(sys.argv[1], exist_ok=True)
     made_tasks(sys.argv[1])

@@ -106,27 +106,25 @@ void scaling_values(const scaling *s, float *x) {
     for (int j = 0; j < s->width; knot += (size_t)s->count[j++]) x[j] = scaled(s, j, knot, (double)x[j]);
 }
 
-typedef struct place {
-    double value;
-    size_t item;
-} place;
-
 static int by_value(const void *a, const void *b) {
-    double x = ((const place *)a)->value, y = ((const place *)b)->value;
+    double x = ((const scaling_place *)a)->value, y = ((const scaling_place *)b)->value;
     return (x > y) - (x < y);
 }
 
-/* The rank of feature j of each of the n items from `first` on, from 0 to 1, equal values alike: to every
- * `step`-th number of to. */
-static void ranks(const scaling *s, const onet_sets *sets, size_t first, size_t n, int j, place *at,
-                  float *to, size_t step) {
-    for (size_t i = 0; i < n; i++) at[i] = (place){scaling_value(s, sets, first + i, j), i};
+void scaling_ranks(scaling_place *at, size_t n, float *to, size_t step) {
     qsort(at, n, sizeof *at, by_value);
     for (size_t k = 0, end; k < n; k = end) {
         for (end = k + 1; end < n && at[end].value == at[k].value;) end++;
         double rank = n > 1 ? (double)(k + end - 1) / 2 / (double)(n - 1) : 0.5;
         for (size_t i = k; i < end; i++) to[at[i].item * step] = (float)rank;
     }
+}
+
+/* Those of feature j of the n items from `first` on. */
+static void ranks(const scaling *s, const onet_sets *sets, size_t first, size_t n, int j, scaling_place *at,
+                  float *to, size_t step) {
+    for (size_t i = 0; i < n; i++) at[i] = (scaling_place){scaling_value(s, sets, first + i, j), i};
+    scaling_ranks(at, n, to, step);
 }
 
 onet_status scaling_apply(const scaling *s, const onet_sets *sets, onet_sets *view, onet_error *err) {
@@ -138,7 +136,7 @@ onet_status scaling_apply(const scaling *s, const onet_sets *sets, onet_sets *vi
     view->width = s->inputs;
     for (size_t k = 0; k < sets->count; k++)
         if (sets_size(sets, k) > most) most = sets_size(sets, k);
-    place *at = array_new(most, sizeof *at);
+    scaling_place *at = array_new(most, sizeof *at);
     if (!at || !size_mul(end, inputs * sizeof *view->items, &numbers) || !(view->items = malloc(numbers))) {
         free(at);
         return fail_memory(err, "the scaled features");

@@ -33,6 +33,16 @@ typedef struct scaling {
     double *level;   /* [knots]: their quantiles */
 } scaling;
 
+/* A number of an item, to be ranked. */
+typedef struct scaling_place {
+    double value;
+    size_t item;
+} scaling_place;
+
+/* The ranks of at [n] within the set, from 0 to 1, equal values alike: that of item i to to[i * step]. Sorts
+ * at. */
+void scaling_ranks(scaling_place *at, size_t n, float *to, size_t step);
+
 /* What a text such as "auto", "quantile" or "quantile:price,standard:x" asks for each feature: wish [width].
  * columns: their names, or NULL, then they are numbers from 1 on. relations: the names of relations, one per
  * line, or NULL; what is said of them is passed over. ONET_USAGE for another text. */

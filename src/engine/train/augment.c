@@ -48,6 +48,7 @@ void augment_free(augment *a) {
     free(a->target);
     free(a->whole);
     free(a->relative);
+    free(a->place);
     free(a);
 }
 
@@ -155,6 +156,16 @@ onet_status augment_relate(augment *a, const float *mean, const float *scale, on
     }
     free(x);
     return ONET_OK;
+}
+
+onet_status augment_rank(augment *a, size_t first_rank, onet_error *err) {
+    const onet_sets *own = a->own;
+    size_t largest = 1;
+    for (size_t s = 0; s < own->count; s++)
+        if (sets_size(own, s) > largest) largest = sets_size(own, s);
+    a->first_rank = first_rank;
+    return (a->place = array_new(largest, sizeof *a->place)) ? ONET_OK
+                                                             : fail_memory(err, "the ranks within the sets");
 }
 
 /* Of the places from..to-1 that are kept, leaves a stretch of at most `crop`, each with the same probability.
@@ -285,26 +296,30 @@ static void forget_words(augment *a, uint64_t epoch, size_t s) {
 }
 
 static void copy_features(augment *a, uint64_t epoch, size_t s, bool noise) {
-    size_t width = (size_t)a->own->width, n = sets_size(a->own, s);
+    size_t width = (size_t)a->own->width, n = sets_size(a->own, s), kept = 0;
     const float *x = a->own->items + a->own->start[s] * width;
     float *to = a->sets.items + a->sets.start[s] * width;
     const float *relative = a->whole ? a->whole + a->own->start[s] * width : NULL;
     float *to_relative = a->whole ? a->relative + a->sets.start[s] * width : NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (a->moved[i] < 0) continue;
+        memcpy(to + kept * width, x + i * width, width * sizeof *to);
+        if (relative) memcpy(to_relative + kept * width, relative + i * width, width * sizeof *relative);
+        kept++;
+    }
+    for (size_t c = a->first_rank; a->place && kept < n && c < width; c++) {
+        for (size_t i = 0; i < kept; i++) a->place[i] = (scaling_place){(double)to[i * width + c], i};
+        scaling_ranks(a->place, kept, to + c, width);
+    }
+    if (!noise) return;
     rng r;
     seed_for(&r, a, STREAM_JITTER, epoch, a->first + s * a->stride);
-    for (size_t i = 0; i < n; i++, x += width) {
-        if (a->moved[i] < 0) continue;
-        memcpy(to, x, width * sizeof *to);
-        for (size_t c = 0; noise && c < width; c++) {
+    for (size_t i = 0; i < kept; i++, to += width)
+        for (size_t c = 0; c < width; c++) {
             if (!(a->spread[c] > 0)) continue;
-            float moved = (float)((double)x[c] + a->o->jitter * (double)a->spread[c] * rng_normal(&r));
+            float moved = (float)((double)to[c] + a->o->jitter * (double)a->spread[c] * rng_normal(&r));
             if (isfinite(moved)) to[c] = moved;
         }
-        to += width;
-        if (!relative) continue;
-        memcpy(to_relative, relative + i * width, width * sizeof *relative);
-        to_relative += width;
-    }
 }
 
 void augment_draw(augment *a, uint64_t epoch, bool whole) {

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "engine/data/scaling.h"
 #include "ordernet.h"
 
 typedef struct augment {
@@ -20,6 +21,8 @@ typedef struct augment {
     int32_t *moved;             /* [largest set]: an item's index among those that are kept; -1: left out */
     float *whole;               /* [items of own, width]: relative to the sets as given; NULL: not wanted */
     float *relative;            /* the same, of the items of the epoch */
+    size_t first_rank;          /* the features from this one on are ranks within the set */
+    scaling_place *place;       /* [largest set]: to rank what is kept; NULL: there are no ranks */
     int32_t *right;             /* [largest set]: the order of a set, from which it strays */
     int32_t *target;            /* [items of own]: as in net.h; NULL: nothing strays */
     onet_sets sizes;            /* all sets of the epoch: their sizes only */
@@ -41,6 +44,10 @@ void augment_free(augment *a);
 /* If the net takes features relative to the set, these are relative to the set as given, whatever is left out
  * or moved. mean, scale: the standardisation. Call it once, before the first draw. */
 onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err);
+
+/* The features from first_rank on are ranks within the set: where items are left out, those that are kept get
+ * ranks among themselves, as a smaller set would have. Call it before the first draw. */
+onet_status augment_rank(augment *a, size_t first_rank, onet_error *err);
 
 /* Draws the sets of an epoch; `whole`: as sets are ordered, with all items, without noise and straying; words
  * are still forgotten. */

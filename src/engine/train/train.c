@@ -169,6 +169,10 @@ static onet_status open_net(run *r, onet_error *err) {
     if (r->sets.augment && r->model->sh.s.relative &&
         (status = augment_relate(r->sets.augment, r->model->mean, r->model->scale, err)))
         return status;
+    const scaling *scaled = r->model->scaling;
+    if (augment_drops(&r->o) && scaled && scaled->inputs > scaled->width &&
+        (status = augment_rank(r->sets.augment, (size_t)scaled->width, err)))
+        return status;
     batches_shuffle(r->sets.plan, r->o.seed, 0);
     if ((status = run_reserve(r, err))) return status;
     if ((status =
