@@ -368,6 +368,7 @@ onet_status sets_append_pairs(onet_sets *s, int width, const float *value, onet_
     if (!s->pairs && !(s->pairs = calloc(1, sizeof *s->pairs))) return fail_memory(err, "the relations");
     onet_pairs *p = s->pairs;
     if (from) at = p->row[from - 1] + (from - s->start[s->count - 2]);
+    if (gives) g->value_room = 0; /* it counts groups of `before` numbers */
     if (!size_mul(n, n, &end) || end > SIZE_MAX / 2 - at || (end += at, false) ||
         !array_reserve(&p->row, &g->row_room, from + n, sizeof *p->row) ||
         !array_reserve(&p->value, &g->value_room, end, w * sizeof *p->value))
