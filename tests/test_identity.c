@@ -30,6 +30,8 @@ static void values_differ(void **state) {
 static void settings_of_one_line_alone(void **state) {
     refused("hidden=8 relations=2 steps=5", "hidden=8 steps=5", ": relations was 2, now 0. ");
     refused("hidden=8 steps=5", "hidden=8 relations=2 steps=5", ": relations was 0, now 2. ");
+    refused("hidden=8 steps=5", "hidden=8 crop=4 steps=5", ": crop was 0, now 4. ");
+    refused("hidden=8 crop=4 steps=5", "hidden=8 steps=5", ": crop was 4, now 0. ");
     same("hidden=8 relative=0 steps=5", "hidden=8 steps=5");
     same("hidden=8 steps=5", "hidden=8 relative=0 steps=5");
     same("hidden=8 steps=5", "hidden=8 valid_limit=2000 steps=5"); /* no setting of the network */

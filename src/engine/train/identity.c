@@ -219,7 +219,8 @@ static void add_difference(char *list, size_t room, const char *key, size_t key_
             return;
         }
     if (!before || !now) {
-        if (!is_setting(key, key_length)) return; /* it follows from what else differs */
+        /* Others follow from what else differs. */
+        if (!is_setting(key, key_length) && !is(key, key_length, "crop")) return;
         if (before ? is(before, before_length, "0") : is(now, now_length, "0")) return;
         if (!before) before = "0", before_length = 1; /* a setting that a line does not have */
         if (!now) now = "0", now_length = 1;
