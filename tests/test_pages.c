@@ -96,6 +96,29 @@ static void trimmed_boxes_are_cut_where_they_overlap(void **state) {
     assert_order(order, (int[]){0, 2, 1, 3}, 4);
 }
 
+/* Two separators stand in what boxes of two columns share. */
+static void the_order_of_separators_does_not_matter(void **state) {
+    (void)state;
+    static const page_box boxes[] = {
+        {79, 114, 687, 493},     {64, 506, 699, 931},     {71, 943, 676, 1340},    {74, 1354, 653, 1686},
+        {66, 1691, 697, 1901},   {62, 1901, 660, 2154},   {61, 2175, 663, 2216},   {83, 2221, 684, 2377},
+        {69, 2382, 642, 2526},   {61, 2549, 684, 2911},   {624, 129, 1222, 561},   {630, 581, 1224, 944},
+        {613, 955, 1213, 1272},  {611, 1257, 1231, 1587}, {641, 1610, 1246, 1745}, {609, 1768, 1190, 2016},
+        {613, 2038, 1217, 2458}, {609, 2481, 1201, 2814}, {360, 33, 1065, 72},     {663, 664, 663, 1869},
+        {618, 989, 618, 1946},   {570, 2014, 1819, 2014}};
+    enum { ALL = sizeof boxes / sizeof *boxes, LINES = 3, REGIONS = ALL - LINES };
+    page_kind kinds[REGIONS];
+    page_box turned[ALL];
+    int32_t order[REGIONS], again[REGIONS];
+    onet_error err;
+    for (int i = 0; i < REGIONS; i++) kinds[i] = KIND_TEXT;
+    memcpy(turned, boxes, sizeof boxes);
+    for (int i = 0; i < LINES; i++) turned[REGIONS + i] = boxes[ALL - 1 - i];
+    assert_int_equal(rule_gutters(boxes, kinds, REGIONS, LINES, order, NULL, NULL, &err), ONET_OK);
+    assert_int_equal(rule_gutters(turned, kinds, REGIONS, LINES, again, NULL, NULL, &err), ONET_OK);
+    assert_memory_equal(order, again, sizeof order);
+}
+
 static void add_region(page *p, page_box box, page_kind kind) {
     page_region *g = page_add(p, "", "", kind);
     assert_non_null(g);
@@ -527,6 +550,7 @@ int main(void) {
         cmocka_unit_test(rows_of_the_rule_gutters),
         cmocka_unit_test(plain_pages_of_the_rule_gutters),
         cmocka_unit_test(trimmed_boxes_are_cut_where_they_overlap),
+        cmocka_unit_test(the_order_of_separators_does_not_matter),
         cmocka_unit_test(regions_inside_others_are_read_with_them),
         cmocka_unit_test(ways_have_names_of_their_own),
         cmocka_unit_test(the_usual_way_is_right_on_two_pages_more),

@@ -15,8 +15,8 @@
  * heights of the page, may lie beyond a cut. */
 static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
 
-/* Two boxes that share less than this of the narrower (or lower) one are beside (or above) each other, and
- * neither gets it; where a separator stands in it, each gets what is on its side. */
+/* Two boxes that share less than this of the narrower one are beside each other, and neither gets it; where a
+ * separator stands in it, each gets what is on its side. */
 static const double SHARED = 0.2;
 
 /* A column is at least NARROWEST times as wide as the others (column_width); what is narrower is a margin,
@@ -33,8 +33,9 @@ static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 
 /* White across columns divides them if it is more than WHITE times as high as their gutters are wide,
  * WHITE_GAPS times as high as the usual white between paragraphs, and higher than LEAST_WHITE; the bands
- * above and below it must be higher than BAND. If no paragraphs show what is usual, it must be WHITE_ALONE
- * times as high as the gutters are wide. LEAST_WHITE and BAND are in heights of the page. */
+ * above and below it must be higher than BAND. Where the usual white is as high as this, no paragraphs show
+ * what is usual: white above HIGH_WHITE must then be WHITE_ALONE times as high as the gutters are wide
+ * instead. HIGH_WHITE, LEAST_WHITE and BAND are in heights of the page. */
 static const double WHITE = 1.8, WHITE_ALONE = 4, HIGH_WHITE = 0.05, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005,
                     BAND = 0.1;
 
@@ -768,9 +769,44 @@ static double usual_gap(cutting *c) {
     return count ? c->work[(count - 1) / 4].low : 0;
 }
 
-/* Takes what boxes share a little from both of them, in `out` [all]: one at least was drawn too large. */
-static void share_out(const page_box *boxes, int n, int all, page_box *out) {
+static int by_left(const void *a, const void *b) {
+    double x = ((const page_box *)a)->x0, y = ((const page_box *)b)->x0;
+    return (x > y) - (x < y);
+}
+
+static bool stands_in(const page_box *line, const page_box *shared) {
+    return line->x0 > shared->x0 && line->x0 < shared->x1 && line->y0 < shared->y1 && line->y1 > shared->y0;
+}
+
+/* Where the vertical separator stands that is nearest to the middle of what two boxes share; NAN: none stands
+ * in it. line [count]: from left to right. */
+static double line_in(const page_box *line, int count, const page_box *shared) {
+    double middle = (shared->x0 + shared->x1) / 2;
+    int low = 0, high = count; /* the first that is right of the middle */
+    while (low < high) {
+        int half = low + (high - low) / 2;
+        if (line[half].x0 > middle)
+            high = half;
+        else
+            low = half + 1;
+    }
+    int left = low - 1, right = low;
+    while (left >= 0 && line[left].x0 > shared->x0 && !stands_in(&line[left], shared)) left--;
+    while (right < count && line[right].x0 < shared->x1 && !stands_in(&line[right], shared)) right++;
+    bool before = left >= 0 && stands_in(&line[left], shared),
+         after = right < count && stands_in(&line[right], shared);
+    if (before && (!after || middle - line[left].x0 <= line[right].x0 - middle)) return line[left].x0;
+    return after ? line[right].x0 : (double)NAN;
+}
+
+/* Takes what boxes share a little from both of them, in `out` [all]: one at least was drawn too large. line
+ * [all] is memory. */
+static void share_out(const page_box *boxes, int n, int all, page_box *out, page_box *line) {
+    int count = 0;
     memcpy(out, boxes, (size_t)all * sizeof *out);
+    for (int k = n; k < all; k++)
+        if (boxes[k].x0 == boxes[k].x1) line[count++] = boxes[k];
+    qsort(line, (size_t)count, sizeof *line, by_left);
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++) {
             const page_box *a = &boxes[i], *b = &boxes[j];
@@ -778,19 +814,13 @@ static void share_out(const page_box *boxes, int n, int all, page_box *out) {
             if (x <= 0 || y <= 0) continue;
             double across = x / fmin(page_box_width(a), page_box_width(b)),
                    down = y / fmin(page_box_height(a), page_box_height(b));
-            if (across < down && across < SHARED) {
-                bool first = a->x0 + a->x1 < b->x0 + b->x1;
-                page_box *left = &out[first ? i : j], *right = &out[first ? j : i];
-                double low = fmax(a->x0, b->x0), high = fmin(a->x1, b->x1);
-                for (int k = n; k < all; k++) {
-                    const page_box *line = &boxes[k];
-                    bool between = line->x0 == line->x1 && line->x0 > low && line->x0 < high &&
-                                   line->y0 < fmin(a->y1, b->y1) && line->y1 > fmax(a->y0, b->y0);
-                    if (between) low = high = line->x0;
-                }
-                left->x1 = fmin(left->x1, low);
-                right->x0 = fmax(right->x0, high);
-            }
+            if (across >= down || across >= SHARED) continue;
+            bool first = a->x0 + a->x1 < b->x0 + b->x1;
+            page_box *left = &out[first ? i : j], *right = &out[first ? j : i];
+            page_box both = {fmax(a->x0, b->x0), fmax(a->y0, b->y0), fmin(a->x1, b->x1), fmin(a->y1, b->y1)};
+            double at = line_in(line, count, &both);
+            left->x1 = fmin(left->x1, isnan(at) ? both.x0 : at);
+            right->x0 = fmax(right->x0, isnan(at) ? both.x1 : at);
         }
 }
 
@@ -829,7 +859,7 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
                                  shared && c.merged.at && c.order && c.part && c.some && c.some_are && c.stack
                              ? ONET_OK
                              : fail_memory(err, "the boxes of a page");
-    if (!status) share_out(boxes, n, all, shared);
+    if (!status) share_out(boxes, n, all, shared, c.some);
     c.boxes = shared;
     for (int i = 0; i < all && !status; i++) c.order[i] = i;
     if (!status) c.usual = usual_gap(&c);
