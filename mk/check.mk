@@ -12,6 +12,7 @@ FIRST      := check-package check-page-firefox check-cli check-page-chromium che
               check-serve
 LATE        = $(MORE) $(FIRST) $(filter-out $(MORE) $(EARLY) $(FIRST),$(CHECKS))
 check: setup-first
+	@sh mk/check.sh $(B) --expect $(EARLY)
 	@$(MAKE) --no-print-directory -k -j$$(($$(nproc) + 1)) setup-check check-early || true
 	@# By another make, which looks for compilers and MPIs again.
 	@$(MAKE) --no-print-directory run-checks PART=--end TARGETS='$(LATE)'

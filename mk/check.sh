@@ -6,17 +6,22 @@
 #   skipped: REASON                   one line per skipped test, by both: these lines are what is counted as skipped
 # A target that succeeds and reports nothing counts as one passed test; one that fails, as at least one failed test.
 # Before the closing line comes a table of the time of each target: wall-clock seconds, and CPU seconds.
-# usage: MAKE=make [JOBS=N] mk/check.sh FOLDER [--begin | --end] TARGET...
+# usage: MAKE=make [JOBS=N] mk/check.sh FOLDER [--expect | --begin | --end] TARGET...
+#   --expect  forgets earlier runs; these targets count as failed at the end unless they have run
 #   --begin   runs the targets and keeps what they print, with status 0 whatever they report
 #   --end     runs the targets, and reports them with those of --begin
 logs=$1/check
 shift
 part=
 case $1 in --*) part=$1 && shift ;; esac
-[ "$part" = --end ] || rm -rf "$logs"
+case $part in '' | --expect) rm -rf "$logs" ;; esac
 mkdir -p "$logs"
-touch "$logs/ended" "$logs/begun"
+touch "$logs/ended" "$logs/expected"
 export logs
+if [ "$part" = --expect ]; then
+    printf '%s\n' "$@" >"$logs/expected"
+    exit 0
+fi
 
 # Runs one target, then writes one line: its name, exit status, seconds, and seconds of its children as `times` has them.
 one='start=$(date +%s)
@@ -29,7 +34,6 @@ echo "$1 $status $seconds $(tail -n 1 "$logs/$1.times")"'
 # xargs rather than `&`, which would keep Ctrl-C from the tests.
 run() { printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -n 1 sh -c "$one" target; }
 if [ "$part" = --begin ]; then
-    printf '%s\n' "$@" >"$logs/begun"
     run "$@" >"$logs/ended"
     exit 0
 fi
@@ -60,7 +64,7 @@ fi
     done
     # A target that did not end, because something killed it, failed.
     # shellcheck disable=SC2013 # names of targets are words
-    for target in $(cat "$logs/begun") "$@"; do
+    for target in $(cat "$logs/expected") "$@"; do
         grep -q "^$target " "$logs/table" || { bad="$bad $target" failed=$((failed + 1)); }
     done
     # "1m2.5s" is 62.5 seconds.

@@ -51,12 +51,16 @@ closes "10 passed, 2 failed, 3 skipped" 1 silent script cmocka skips fails
 begun() { # LINE STATUS TARGET...: those targets first, then silent
     line=$1 expected=$2
     shift 2
-    (cd "$folder" && MAKE=./make sh "$root/mk/check.sh" b --begin "$@") &&
+    (cd "$folder" && sh "$root/mk/check.sh" b --expect "$@" && MAKE=./make sh "$root/mk/check.sh" b --begin "$@") &&
         sums_up "$line" "$expected" --end silent
+}
+never_begun() { # what was to begin them died
+    (cd "$folder" && sh "$root/mk/check.sh" b --expect script fails) && sums_up "1 passed, 2 failed, 0 skipped" 1 --end silent
 }
 check "targets that were begun" begun "4 passed, 0 failed, 1 skipped" 0 script
 check "a begun target that failed" begun "5 passed, 2 failed, 0 skipped" 1 fails
 check "a begun target that was killed" begun "1 passed, 1 failed, 0 skipped" 1 killed
+check "expected targets that never began" never_begun
 check "nothing is left of an earlier run" sums_up "1 passed, 0 failed, 0 skipped" 0 silent
 
 # Of targets that run at the same time, each is printed whole, and has its line in the table.
