@@ -427,7 +427,8 @@ typedef struct onet_train_options {
      * scaled as relations of the sets. The model keeps the list, and makes them itself. NULL: none. */
     const char *relate;
     /* Sets of more items are trained on a stretch of this many consecutive items of their order, drawn anew
-     * in each epoch; 0: whole. The time of a set grows with the square of its items. */
+     * in each epoch, and on as many of its context items; 0: whole. The time of a set grows with the square
+     * of its items. */
     int crop;
 } onet_train_options;
 

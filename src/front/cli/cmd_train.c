@@ -559,8 +559,8 @@ static const option options[] = {
     OPTION(INT, "crop", AT(options.crop), .argument = "N", RANGE(0, 1e6), .default_text = "whole sets",
            .help =
                "Train on a stretch of N consecutive items of the order of each set that has more, drawn anew "
-               "in each epoch. Time grows with the square of the items, so that a few large sets can take "
-               "most of it."),
+               "in each epoch, and on N of its context items. Time grows with the square of the items, so "
+               "that a few large sets can take most of it."),
     OPTION(DOUBLE, "jitter", AT(options.jitter), .argument = "X", RANGE(0, 10),
            .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of "
                    "each. A feature with two values at most, a flag, stays as it is. For few examples."),

@@ -91,6 +91,10 @@ static onet_status need_dimension(const source *s, const char *section, onet_err
 static onet_status check_end(source *s, const char *section, onet_error *err) {
     skip_space(s);
     if (!s->line || s->at == s->end) return ONET_OK;
+    double value;
+    if (number_scan(s->at, s->end, NUMBER_LOOSE, &value) == s->at)
+        return bad(s, err, "'%.*s' stands behind the numbers of %s; put it on a line of its own",
+                   s->end - s->at < 40 ? (int)(s->end - s->at) : 40, s->at, section);
     return bad(s, err, "%s has more numbers than DIMENSION, %d, asks for; correct one of them", section,
                s->n);
 }
@@ -247,7 +251,11 @@ static onet_status read_line(source *s, bool *ended, onet_error *err) {
     if (!strcmp(key, "NODE_COORD_SECTION") || !strcmp(key, "DISPLAY_DATA_SECTION"))
         return read_coordinates(s, key, err);
     if (!strcmp(key, "EDGE_WEIGHT_SECTION")) return read_matrix(s, err);
-    return bad(s, err, "'%s' is not a keyword of an instance that can be read here", key);
+    double value;
+    return bad(s, err, "'%s' is not a keyword of an instance that can be read here%s", key,
+               number_scan(key, key + strlen(key), NUMBER_LOOSE, &value) == key
+                   ? ""
+                   : "; the section before it has more numbers than DIMENSION asks for");
 }
 
 /* ---- Distances --------------------------------------------------------------------------------------- */
