@@ -107,6 +107,8 @@ typedef struct onet_compare_options {
     int threads;              /* 0: one for each CPU; the result is the same for any number */
     int is_ranker;            /* 1: the model is a ranker itself, and not compared with one */
     const char *const *group; /* of the sets of `test`, as onet_sets_divide takes it; or NULL */
+    size_t learned;           /* sets of `test` that the model is known to have learned from; those equal to
+                               * one of `train` are found anyway */
 } onet_compare_options;
 
 ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);

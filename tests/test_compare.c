@@ -113,7 +113,9 @@ static void guessing_by_hand(void **state) {
     assert_int_equal(onet_sets_from(&sets, 1, 4, 1, items, order, NULL), ONET_OK);
     assert_true(measure_scores(&m, sets, 0, score));
     assert_true(fabs(m.exact - 2.0 / 24) < 1e-12);
-    assert_true(fabs(m.tau - 1.0 / 6) < 1e-12); /* one pair of six is equal, and so never wrong */
+    /* One pair of six is equal, and so never wrong. 1 stands before the first of the two in a third of the
+     * orders and before the second in two thirds, 3 behind them likewise; 1 before 3 in a half. */
+    assert_true(fabs(m.tau - (1 + 2 * (1.0 / 3 + 2.0 / 3 - 1) + 2 * (1.0 / 3 + 2.0 / 3 - 1)) / 6) < 1e-12);
     /* Two tied at the wrong end: never right. Two tied at the right places: right in one of two. */
     memcpy(score, (double[4]){1, 2, 2, 0}, sizeof score);
     assert_true(measure_scores(&m, sets, 0, score));
@@ -125,6 +127,60 @@ static void guessing_by_hand(void **state) {
     assert_true(fabs(m.exact - 0.5) < 1e-12);
     assert_true(fabs(m.tau - 5.0 / 6) < 1e-12);
     onet_sets_free(sets);
+}
+
+/* Scores with ties give the mean over all orders in which the tied items may come, as they are measured:
+ * equal items count as each other. */
+static void ties_are_means_of_orders(void **state) {
+    static const struct {
+        float item[6];
+        double score[6];
+    } cases[] = {{{1, 2, 2, 3, 3, 3}, {0}},
+                 {{1, 1, 1, 2, 2, 2}, {0}},
+                 {{5, 5, 1, 5, 1, 2}, {0}},
+                 {{1, 2, 3, 4, 5, 6}, {1, 1, 1, 0, 0, 0}},
+                 {{2, 2, 1, 1, 2, 7}, {3, 3, 3, 3, 3, 0}},
+                 {{2, 2, 1, 1, 7, 7}, {3, 3, 3, 3, 5, 5}}};
+    enum { N = 6 };
+    rng r;
+    rng_seed(&r, 8, 0);
+    for (size_t k = 0; k < 3 * sizeof cases / sizeof *cases; k++) {
+        const float *item = cases[k / 3].item;
+        const double *score = cases[k / 3].score;
+        size_t drawn[N];
+        int32_t right[N], order[N], count[N] = {0};
+        onet_sets *sets;
+        onet_set_measure m, one;
+        rng_permutation(&r, drawn, N);
+        for (int i = 0; i < N; i++) order[i] = i, right[i] = (int32_t)drawn[i];
+        assert_int_equal(onet_sets_from(&sets, 1, N, 1, item, right, NULL), ONET_OK);
+        assert_true(measure_scores(&m, sets, 0, score));
+        double exact = 0, tau = 0, orders = 0;
+        for (int i = 0; i < N;) { /* Heap's algorithm */
+            if (!i) {
+                bool falls = true;
+                for (int t = 1; t < N; t++) falls &= score[order[t]] <= score[order[t - 1]];
+                if (falls) {
+                    assert_int_equal(
+                        onet_measure_each(&one, sets, &(onet_answer){.order = order}, NULL, NULL), ONET_OK);
+                    exact += one.exact;
+                    tau += one.tau;
+                    orders++;
+                }
+                i = 1;
+            } else if (count[i] < i) {
+                int with = i % 2 ? count[i] : 0;
+                int32_t kept = order[i];
+                order[i] = order[with];
+                order[with] = kept;
+                count[i]++;
+                i = 0;
+            } else
+                count[i++] = 0;
+        }
+        assert_true(fabs(m.exact - exact / orders) < 1e-12 && fabs(m.tau - tau / orders) < 1e-12);
+        onet_sets_free(sets);
+    }
 }
 
 /* Without ties a score is measured as the order that it gives, to the last bit: a difference of rounding that
@@ -265,6 +321,22 @@ static void the_model_is_needed(void **state) {
     assert_non_null(strstr(c.sentence, "depends on the whole set"));
 }
 
+/* Of sets that the model has learned from, nothing is concluded in its favour. */
+static void learned_sets_tell_little(void **state) {
+    onet_sets *sets = made_sets(BY_NOTHING, 200, 5, 2);
+    onet_set_measure *each = answers(sets, 120);
+    onet_compare_options o = {.size = sizeof o, .seed = 1};
+    onet_comparison c;
+    for (o.learned = 0; o.learned < 300; o.learned += 10) {
+        assert_int_equal(onet_compare(&c, NULL, sets, each, &o, NULL), ONET_OK);
+        assert_int_equal(c.learned, o.learned < 200 ? o.learned : 200);
+        assert_true(!strstr(c.sentence, "depends on the whole set") == (o.learned > 20));
+        assert_true(!strstr(c.sentence, "measure it on others") == (o.learned <= 20));
+    }
+    free(each);
+    onet_sets_free(sets);
+}
+
 /* A score with ties gains nothing from items that are in the right order in the file. */
 static void the_order_of_the_file_tells_nothing(void **state) {
     onet_sets *sets;
@@ -308,6 +380,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_sets_are_one_observation),
         cmocka_unit_test(guessing_by_hand),
+        cmocka_unit_test(ties_are_means_of_orders),
         cmocka_unit_test(scores_as_orders),
         cmocka_unit_test(noise_is_guessing),
         cmocka_unit_test(noise_stays_guessing),
@@ -316,6 +389,7 @@ int main(void) {
         cmocka_unit_test(the_ranker_is_enough),
         cmocka_unit_test(ahead_by_chance),
         cmocka_unit_test(the_model_is_needed),
+        cmocka_unit_test(learned_sets_tell_little),
         cmocka_unit_test(the_order_of_the_file_tells_nothing),
         cmocka_unit_test(what_it_refuses),
     };

@@ -59,6 +59,9 @@ static onet_measure gain(const onet_set_measure *more, const onet_set_measure *l
     return (onet_measure){mean, mean - half, mean + half};
 }
 
+/* A gain in exact match that is worth more examples; if the interval reaches it, it is not ruled out. */
+static const double WORTH = 0.02;
+
 /* Exact match and tau decide, not the log-likelihood, which more examples of noise raise too. */
 static void print_curve(const curve *c, size_t count) {
     static const char *const name[PARTS] = {"a quarter", "a half", "all"};
@@ -75,17 +78,18 @@ static void print_curve(const curve *c, size_t count) {
     }
     onet_measure exact = gain(c->each[ALL], c->each[HALF], count, true),
                  tau = gain(c->each[ALL], c->each[HALF], count, false);
-    if (exact.low > 0 || (exact.high >= 0 && tau.low > 0))
-        printf("More examples would help: from a half to all of them, exact match changed by %+.1f points "
-               "(95%%: "
-               "%+.1f to %+.1f), tau by %+.3f (%+.3f to %+.3f).\n",
-               100 * exact.mean, 100 * exact.low, 100 * exact.high, tau.mean, tau.low, tau.high);
-    else
-        printf("More examples would not help, as far as these %zu sets can tell: from a half to all of them, "
-               "exact "
-               "match changed by %+.1f points (95%%: %+.1f to %+.1f), tau by %+.3f (%+.3f to "
-               "%+.3f).\n",
-               count, 100 * exact.mean, 100 * exact.low, 100 * exact.high, tau.mean, tau.low, tau.high);
+    char sentence[80] = "More examples would help";
+    if (exact.low <= 0 && (exact.high < 0 || tau.low <= 0)) {
+        if (exact.high > WORTH)
+            snprintf(sentence, sizeof sentence, "These %zu sets cannot tell whether more examples would help",
+                     count);
+        else
+            snprintf(sentence, sizeof sentence, "More examples would not help");
+    }
+    printf(
+        "%s: from a half to all of them, exact match changed by %+.1f points (95%%: %+.1f to %+.1f), tau by "
+        "%+.3f (%+.3f to %+.3f).\n",
+        sentence, 100 * exact.mean, 100 * exact.low, 100 * exact.high, tau.mean, tau.low, tau.high);
     fflush(stdout);
 }
 

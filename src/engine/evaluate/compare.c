@@ -36,6 +36,8 @@ enum {
 /* A model that is ahead of a simple rule by more than this in exact match, though within chance, is not
  * called as good as the rule. */
 #define AHEAD 0.02
+/* Where more of the sets than this were learned from, nothing is concluded in favour of the model. */
+#define LEARNED 0.1
 /* Most values that are used to choose a feature. */
 #define MOST_VALUES ((size_t)1 << 22)
 
@@ -372,7 +374,14 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
     bool ahead = !sign && c->model.sets && c->model.exact.mean - beside->exact.mean > AHEAD;
     const char *different = c->distinct < c->guess.sets ? "different " : "",
                *more = c->distinct == 1 ? "" : "s";
-    if (c->conclusion == ONET_WORTH_NOTHING)
+    bool praised = c->model.sets && c->conclusion == (ranks ? ONET_WORTH_RANKER : ONET_WORTH_MODEL);
+    if ((praised || ahead) && (double)c->learned > LEARNED * (double)c->guess.sets)
+        snprintf(
+            to, room,
+            "What the model is worth on new sets these figures do not say, since it has learned from %zu of "
+            "the %zu sets: measure it on others.",
+            c->learned, c->guess.sets);
+    else if (c->conclusion == ONET_WORTH_NOTHING)
         snprintf(to, room, "No better than guessing: on %zu %sset%s %s cannot be told from random orders. %s",
                  c->distinct, different, more, c->model.sets ? "the model" : "every rule",
                  c->distinct < TOO_FEW
@@ -487,6 +496,7 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     evidence v = {0};
     if (!status) status = evidence_find(&v, test, err);
     if (!status && train) status = sets_count_equal(&c->learned, train, test, err);
+    if (o.learned > c->learned) c->learned = o.learned < count ? o.learned : count;
     if (!status) {
         measure_mean(&c->guess, r.guess, NULL, count, v.own);
         if (r.column) measure_mean(&c->column, r.column, NULL, count, v.own);

@@ -191,7 +191,8 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     onet_compare_options with = {.size = sizeof with,
                                  .seed = v->order.seed,
                                  .threads = v->order.threads,
-                                 .is_ranker = !strcmp(onet_model_kind(model), "ranker")};
+                                 .is_ranker = !strcmp(onet_model_kind(model), "ranker"),
+                                 .learned = learned_from_file(model, sets)};
     onet_read_options read = v->read;
     onet_sets *train = NULL;
     read.words = onet_model_words(model);
@@ -202,7 +203,6 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
         status =
             fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->train);
     if (!status) status = onet_compare(c, train, sets, each, &with, err);
-    if (!status && learned_from_file(model, sets) > c->learned) c->learned = learned_from_file(model, sets);
     onet_sets_free(train);
     return status;
 }
