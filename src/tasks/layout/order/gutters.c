@@ -45,9 +45,9 @@ static const double ALIGNED = 0.004;
 /* What is narrower than this share of a column may stand alone. */
 static const double LOOSE = 0.6;
 
-/* Headlines beside each other are no higher than this, in heights of the page, and, if nothing says that they
- * are headlines, at least so wide, in widths of the columns below them. */
-static const double HEADLINE = 0.06, OVER = 0.7;
+/* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
+ * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them. */
+static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
 
 /* A row of text that nothing calls a running title is one if it is no higher than TITLE at the top or the
  * foot of a part of at least WHOLE of the page's height, with more white beside it than paragraphs have, over
@@ -58,8 +58,9 @@ static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012;
 /* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
 static const double CENTRED = 0.02;
 
-/* What fills so much of a gutter is of neither column beside it. */
-static const double ACROSS = 0.9;
+/* What fills so much of a gutter is of neither column beside it; a heading is not if it fills HEADING_ACROSS.
+ * A gutter goes on where more than LEFT of it is left. */
+static const double ACROSS = 0.9, HEADING_ACROSS = 0.6, LEFT = 0.1;
 
 /* A row is low if it is no higher than LOW, in heights of the page (cells of a table: in its larger side). A
  * table has TABLE_ROWS low rows or more, which fill less than ALL_FILLED of their width. They are lines of
@@ -212,7 +213,8 @@ static double widest_lost(const spans *s, const spans *in) {
         while (j < in->count && in->at[j].high < low) j++;
         bool left = false;
         for (int i = j; i + 1 < in->count && in->at[i].high < high && !left; i++)
-            left = in->at[i + 1].low > low && fmin(in->at[i + 1].low, high) > fmax(in->at[i].high, low);
+            left = in->at[i + 1].low > low &&
+                   fmin(in->at[i + 1].low, high) - fmax(in->at[i].high, low) > LEFT * (high - low);
         if (!left) widest = fmax(widest, high - low);
     }
     return widest;
@@ -277,6 +279,25 @@ static bool columns_go_on(cutting *c, int first, int last, int rows) {
     return 2 * (c->rows[last - 1].end - c->rows[first].start) < c->rows[end - 1].end - c->rows[start].start;
 }
 
+/* How wide a column is, of those that c->a has. Of up to three, one of which may be a margin at each side, it
+ * is the widest; a page that faces one of columns is wider than they are. */
+static double column_width(cutting *c) {
+    int count = c->a.count;
+    for (int k = 0; k < count; k++) c->work[k].low = c->a.at[k].high - c->a.at[k].low;
+    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
+    return c->work[count > 3 ? count / 2 : count - 1].low;
+}
+
+/* Whether rows first .. last - 1 have something narrow beside their text, such as the numbers of a table of
+ * contents. */
+static bool is_list(cutting *c, int first, int last) {
+    cover(c, c->rows[first].start, c->rows[last - 1].end, &c->a);
+    double wide = column_width(c);
+    bool narrow = false;
+    for (int k = 0; k < c->a.count; k++) narrow |= c->a.at[k].high - c->a.at[k].low < NARROWEST * wide;
+    return narrow;
+}
+
 /* Divides order[start .. end) into rows from top to bottom; returns their number. */
 static int find_rows(cutting *c, int start, int end) {
     int count = end - start, rows = 0;
@@ -296,23 +317,31 @@ static int find_rows(cutting *c, int start, int end) {
     for (int k = 0, last; k < rows; k = last + 1) {
         double filled = 0;
         for (last = k; last < rows && c->rows[last].cells; last++) filled += c->rows[last].filled;
-        bool table = last - k >= TABLE_ROWS && filled < ALL_FILLED * (last - k) && !is_text(c, k, last);
+        bool table = last - k >= TABLE_ROWS &&
+                     (is_list(c, k, last) || (filled < ALL_FILLED * (last - k) && !is_text(c, k, last)));
         table = table && !columns_go_on(c, k, last, rows);
         for (int i = k; i < last && !table; i++) c->rows[i].cells = false;
     }
     return rows;
 }
 
+static bool has_only(const cutting *c, const row *r, page_kind kind) {
+    bool all = true;
+    for (int k = r->start; k < r->end; k++) all = all && kind_of(c, c->order[k]) == kind;
+    return all;
+}
+
 /* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of
  * the gutters at both sides of a column. */
-static bool sticks_out(const cutting *c, const spans *some, const spans *columns) {
+static bool sticks_out(const cutting *c, const row *r, const spans *some, const spans *columns) {
     if (some->count != 1) return false;
     const span *s = &some->at[0];
+    double across = has_only(c, r, KIND_HEADING) ? HEADING_ACROSS : ACROSS;
     int most = 0;
     for (int k = 1; k < columns->count; k++) {
         double low = columns->at[k - 1].high, high = columns->at[k].low,
                shared = fmin(s->high, high) - fmax(s->low, low);
-        if (shared > ACROSS * (high - low) && shared > 2 * MOST_ACROSS * c->unit) return true;
+        if (shared > across * (high - low) && shared > 2 * MOST_ACROSS * c->unit) return true;
         most += shared > (high - low) / 2;
     }
     return most > 1;
@@ -328,7 +357,7 @@ static bool is_centred(const cutting *c, const row *a, const row *b) {
 
 /* Whether one of the rows a and b, which cover c->a and c->b, reaches over the columns of the other. */
 static bool reaches_over(const cutting *c, const row *a, const row *b) {
-    return sticks_out(c, &c->a, &c->b) || sticks_out(c, &c->b, &c->a) || is_centred(c, a, b);
+    return sticks_out(c, a, &c->a, &c->b) || sticks_out(c, b, &c->b, &c->a) || is_centred(c, a, b);
 }
 
 /* Whether the row, which covers c->a, is of headlines over columns: each gap of c->a is a gutter of the row
@@ -342,7 +371,7 @@ static bool heads_columns(const cutting *c, const row *r) {
         headings = headings && kind_of(c, c->order[k]) == KIND_HEADING;
         regions++;
     }
-    if (regions != c->a.count || r->y1 - r->y0 > HEADLINE * c->unit) return false;
+    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * c->unit) return false;
     for (int k = 0; k < c->a.count && !headings; k++) {
         double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
         if (own < OVER * all) return false;
@@ -359,6 +388,8 @@ static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     if (reaches_over(c, a, b)) return false;
     if (headed && c->merged.count == c->a.count) return true;
     double lost = fmax(widest_lost(&c->a, &c->merged), widest_lost(&c->b, &c->merged));
+    /* No more white than between paragraphs, and less than a gutter that reaches through both. */
+    if (b->y0 - a->y1 <= fmin(c->usual, widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit)) return true;
     return lost == 0 || widest_gap(&c->merged) > FACING * lost;
 }
 
@@ -383,12 +414,6 @@ static bool is_loose(const cutting *c, const spans *some, const spans *columns, 
                    s->high - s->low < LOOSE * (column->high - column->low);
     }
     return true;
-}
-
-static bool has_only(const cutting *c, const row *r, page_kind kind) {
-    bool all = true;
-    for (int k = r->start; k < r->end; k++) all = all && kind_of(c, c->order[k]) == kind;
-    return all;
 }
 
 static bool has(const cutting *c, const row *r, page_kind kind) {
@@ -517,7 +542,8 @@ static bool cut_bands(cutting *c, int rows) {
              over = c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]) ||
                     c->rows[k - 1].title || c->rows[k].title;
         if (last == k - 1 && (cells || white || over))
-            divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end, DOUBT_TITLES);
+            divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end,
+                   cells ? DOUBT_NONE : DOUBT_TITLES);
         k = first = ++last;
     }
     if (!first && last == rows - 1) return false;
@@ -528,15 +554,6 @@ static bool cut_bands(cutting *c, int rows) {
             divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end, DOUBT_TITLES);
     }
     return true;
-}
-
-/* How wide a column is, of those that c->a has. Of up to three, one of which may be a margin at each side, it
- * is the widest; a page that faces one of columns is wider than they are. */
-static double column_width(cutting *c) {
-    int count = c->a.count;
-    for (int k = 0; k < count; k++) c->work[k].low = c->a.at[k].high - c->a.at[k].low;
-    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
-    return c->work[count > 3 ? (count - 1) / 2 : count - 1].low;
 }
 
 /* The bounds of the boxes order[start .. end) whose middle is between `low` and `high`. */
@@ -595,6 +612,13 @@ static bool is_certain(const cutting *c, int columns, int rows, double gap) {
 static bool cut_columns(cutting *c, int start, int end, int rows) {
     double gap = highest_gap(c, rows);
     int count = end - start, columns = 0;
+    bool headed = false;
+    if (rows > 1) {
+        cover(c, c->rows[0].start, c->rows[0].end, &c->a);
+        cover(c, c->rows[1].start, c->rows[1].end, &c->b);
+        unite(&c->a, &c->b, &c->merged);
+        headed = heads_columns(c, &c->rows[0]);
+    }
     cover(c, start, end, &c->a);
     double wide = column_width(c), top = HUGE_VAL, bottom = -HUGE_VAL;
     for (int k = start; k < end; k++) {
@@ -636,7 +660,7 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
         int first = at;
         for (int k = 0; k < count; k++)
             if (member[k] == i) c->order[at++] = c->work[k].index;
-        if (i) divide(c, start, first, end, certain ? DOUBT_TITLES : DOUBT_COLUMNS);
+        if (i) divide(c, start, first, end, !certain ? DOUBT_COLUMNS : headed ? DOUBT_NONE : DOUBT_TITLES);
         push(c, first, at);
     }
     return true;
@@ -659,6 +683,7 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     if (!found) return fail_memory(err, "the boxes of a page");
     bool titles = true;
     for (int k = 0; k < count && titles; k++) titles = c->some_are[k] == KIND_FURNITURE;
+    newspaper = newspaper && !rule_has_initials(c->some, count, LOW * c->unit);
     if (titles) newspaper = count > 2 || c->columns > 3 || (newspaper && c->all > c->n);
     onet_status status = newspaper
                              ? rule_xy_cut(&(xy_cut){true, 0, 0, 0.008}, c->some, count, 0, found, err)

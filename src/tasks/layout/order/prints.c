@@ -34,6 +34,13 @@ static bool is_initial_of(const page_box *initial, const page_box *text) {
            page_box_height(initial) < HIGHEST * page_box_height(text);
 }
 
+bool rule_has_initials(const page_box *boxes, int n, double highest) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (page_box_height(&boxes[i]) <= highest && is_initial_of(&boxes[i], &boxes[j])) return true;
+    return false;
+}
+
 /* The smallest text that region i is the initial of, or -1. */
 static int32_t text_of(const page_box *boxes, const page_kind *kinds, int n, int i) {
     int32_t text = -1;

@@ -47,6 +47,9 @@ typedef enum page_titles {
 onet_status rule_prints(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
                         int32_t *order, onet_error *err);
 
+/* Whether one of the boxes, no higher than `highest`, is that of an initial in another one. */
+bool rule_has_initials(const page_box *boxes, int n, double highest);
+
 /* What may be read across a division: nothing (facing pages); headings, notes and running titles, where white
  * space or separators divide a part of the page in one direction alone, so that nobody doubts the order of
  * the text; the columns beside a gutter, where white that is wider crosses them. */
