@@ -508,23 +508,39 @@ static bool is_between(const cutting *c, const row *r) {
     return false;
 }
 
+/* Whether row `first` is a heading that reaches over the columns of the rows below it, the first of which may
+ * be a short line each. */
+static bool is_over_columns(cutting *c, int first, int rows) {
+    const row *r = &c->rows[first];
+    if (r->end - r->start > 1 || !has_only(c, r, KIND_HEADING)) return false;
+    cover(c, c->rows[first + 1].start, c->rows[first + 1].end, &c->a);
+    for (int k = first + 2; k < rows && joins(c, &c->rows[k]);) k++;
+    swap_spans(&c->a, &c->b);
+    cover(c, r->start, r->end, &c->a);
+    return c->b.count > 1 && (sticks_out(c, r, &c->a, &c->b) || is_centred(c, r, &c->rows[first + 1]));
+}
+
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
  * is of their band only if the columns go on below it. */
 static bool cut_bands(cutting *c, int rows) {
     int first = 0, last = 0; /* rows first .. last are a band; those up to k are not decided */
     bool headed = false;     /* its first row is of headlines over some columns each */
+    bool above = false;      /* it is a heading over all of them */
     beside alone = {0};
     for (int k = 1; k < rows; k++) {
         if (k == first + 1) {
             if (first >= alone.last) alone = find_beside(c, first, rows);
             if (first >= alone.first && k < alone.last) k = alone.first = alone.last; /* tried once */
+            above = k == first + 1 && is_over_columns(c, first, rows);
             cover(c, c->rows[first].start, c->rows[k - 1].end, &c->a);
             cover(c, c->rows[k].start, c->rows[k].end, &c->b);
             unite(&c->a, &c->b, &c->merged);
             headed = k == first + 1 && heads_columns(c, &c->rows[first]);
-        } else
+        } else {
+            above = false;
             cover(c, c->rows[k].start, c->rows[k].end, &c->b);
-        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
+        }
+        bool on = !above && goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
              white = white_divides(c, first, k, rows) || ends_divide(c, first, k);
         on = on && !white;
         bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
@@ -539,7 +555,7 @@ static bool cut_bands(cutting *c, int rows) {
         push(c, c->rows[first].start, c->rows[last].end);
         /* Rows of a table, or nothing but white above what reaches over the columns. */
         bool cells = c->rows[k - 1].cells && c->rows[k].cells,
-             over = c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]) ||
+             over = above || c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]) ||
                     c->rows[k - 1].title || c->rows[k].title;
         if (last == k - 1 && (cells || white || over))
             divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end,
@@ -683,7 +699,7 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     if (!found) return fail_memory(err, "the boxes of a page");
     bool titles = true;
     for (int k = 0; k < count && titles; k++) titles = c->some_are[k] == KIND_FURNITURE;
-    newspaper = newspaper && !rule_has_initials(c->some, count, LOW * c->unit);
+    newspaper = newspaper && !rule_has_initials(c->some, count, 2 * LOW * c->unit);
     if (titles) newspaper = count > 2 || c->columns > 3 || (newspaper && c->all > c->n);
     onet_status status = newspaper
                              ? rule_xy_cut(&(xy_cut){true, 0, 0, 0.008}, c->some, count, 0, found, err)
