@@ -759,6 +759,9 @@ static bool is_title(cutting *c, const row *r, const row *next, bool first) {
         return false;
     cover(c, next->start, next->end, &c->b);
     if (c->b.count <= regions) return false;
+    cover(c, r->start, r->end, &c->a);
+    unite(&c->a, &c->b, &c->merged);
+    if (first && heads_columns(c, r)) return false; /* headlines of articles beside each other */
     for (int i = 0; i < c->b.count; i++) {
         double edge = first ? HUGE_VAL : -HUGE_VAL;
         for (int k = next->start; k < next->end; k++) {
