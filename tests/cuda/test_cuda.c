@@ -1126,6 +1126,8 @@ static void golden_cases(const char *named) {
 
 /* ---- speed ---- */
 
+static const char *wanted; /* a part of the names of the rows to be measured; NULL: all */
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -1137,6 +1139,7 @@ static double now(void) {
  * rank. */
 static void bench(const char *name, const onet_settings *s, int B, int first, int last, int steps, int mixed,
                   int tf32, member *m) {
+    if (wanted && !strstr(name, wanted)) return;
     onet_error err;
     shape sh;
     must(shape_make(&sh, s, &err), &err);
@@ -1249,11 +1252,16 @@ static void benches(void) {
     benches_shared();
 }
 
-/* Two steps for a profiler, kernel by kernel or as graphs. */
-static void profile(const onet_settings *s, int B, int n, int graphs) {
+/* Two steps for a profiler, kernel by kernel or as graphs; sets of first items, or of first to last in turn.
+ */
+static void profile(const onet_settings *s, int B, int first, int last, int graphs, int tf32) {
     sample k;
-    sample_make(&k, &(test_case){.s = *s, .n = n}, B, 1, 0);
+    int sizes[66] = {0};
+    for (int n = first; n <= last && n - first < 65; n++) sizes[n - first] = n;
+    test_case one = {.s = *s, .n = first}, several = {.s = *s, .sizes = sizes};
+    sample_make(&k, last > first ? &several : &one, B, 1, 0);
     net *g = open_net(&k, GPU, 0);
+    g->tf32 = tf32;
     if (!graphs) stages_of(g);
     adam_step a = adam_at(0, 1e-4);
     for (int step = 0; step < 2; step++) {
@@ -1271,6 +1279,8 @@ int main(int argc, char **argv) {
     const char *mode = argc > 2 ? argv[2] : "all";
     load(argc > 1 ? argv[1] : "./" CUDA_LIBRARY);
     if (strcmp(mode, "bench") == 0) {
+        wanted = argc > 3 ? argv[3] : NULL;
+        setvbuf(stdout, NULL, _IOLBF, 0);
         benches();
         return 0;
     }
@@ -1279,9 +1289,17 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (strcmp(mode, "profile") == 0) {
-        int tours = argc > 3 && strcmp(argv[3], "tsp") == 0;
-        profile(tours ? &tsp : &words, argc > 4 ? atoi(argv[4]) : 128, argc > 5 ? atoi(argv[5]) : 5,
-                argc > 6);
+        const char *name = argc > 3 ? argv[3] : "tsp", *sizes = argc > 5 ? argv[5] : "5",
+                   *to = strchr(sizes, '-');
+        int graphs = 0, tf32 = 0;
+        for (int i = 6; i < argc; i++) {
+            graphs |= strcmp(argv[i], "graph") == 0;
+            tf32 |= strcmp(argv[i], "tf32") == 0;
+        }
+        profile(strcmp(name, "large") == 0   ? &large_words
+                : strcmp(name, "words") == 0 ? &words
+                                             : &tsp,
+                argc > 4 ? atoi(argv[4]) : 128, atoi(sizes), to ? atoi(to + 1) : 0, graphs, tf32);
         return 0;
     }
     room_got = need(malloc(ROOM * sizeof *room_got));

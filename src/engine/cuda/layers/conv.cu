@@ -104,45 +104,53 @@ bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
     return true;
 }
 
-bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out) {
-    const set_run &end = runs[count];
-    for (int most = (PIECES - 1) * PIECE; most >= 16; most /= 2) {
-        conv_room room = {};
-        int target = std::min(up(end.cell0, s->multiprocessors), most);
-        *p = {};
-        for (int k = 0; k < count; k++) {
-            const set_run &r = runs[k];
-            int m = r.m, ic = std::min(m, most), pieces, sets = std::max(target / (m * m), 1);
-            while (sets > 1 && !conv_pieces(sets * m, ic, &pieces)) sets--;
-            int steps = sets * m;
-            if (sets == 1) {
-                steps = ic < m ? 1 : std::min(std::max(target / m, 1), m);
-                while (!conv_pieces(steps, ic, &pieces)) steps--;
-                steps = up(m, up(m, steps));
-            }
-            for (int set = 0; set < r.sets; set += sets)
-                for (int t0 = 0; t0 < (sets == 1 ? m : 1); t0 += steps) {
-                    conv_span t = {};
-                    t.m = m;
-                    t.n = r.n;
-                    t.s0 = r.step0 + set * m + t0;
-                    t.steps = sets == 1 ? std::min(steps, m - t0) : std::min(sets, r.sets - set) * m;
-                    t.t0 = t0;
-                    t.row0 = r.row0 + set * r.n;
-                    t.pair0 = r.pair0 + set * r.n * r.n;
-                    t.cell0 = r.cell0 + (set * m + t0) * m;
-                    t.ic = ic;
-                    conv_pieces(t.steps, ic, &t.pieces);
-                    t.by_m = divider_of(m);
-                    out[p->tiles++] = t;
-                }
-            room.steps = std::max(room.steps, steps);
-            room.cells = std::max(room.cells, steps * ic);
-            room.rows = std::max(room.rows, (steps + 2) * ic);
-            room.items = std::max(room.items, sets * ic);
+/* Tiles of up to `most` cells and `most_steps` steps, of all sets of a run or of some steps of one; where
+ * they fit, their plan. */
+static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most, int most_steps,
+                          conv_plan *p, conv_span *out) {
+    conv_room room = {};
+    int target = std::min(up(runs[count].cell0, s->multiprocessors), most);
+    *p = {};
+    for (int k = 0; k < count; k++) {
+        const set_run &r = runs[k];
+        int m = r.m, ic = std::min(m, most), pieces,
+            sets = std::max(std::min(target / (m * m), most_steps / m), 1);
+        while (sets > 1 && !conv_pieces(sets * m, ic, &pieces)) sets--;
+        int steps = sets * m;
+        if (sets == 1) {
+            steps = ic < m ? 1 : std::min(std::max(target / m, 1), m);
+            while (!conv_pieces(steps, ic, &pieces)) steps--;
+            steps = up(m, up(m, steps));
         }
-        if (conv_layouts(s, room, p)) return true;
+        for (int set = 0; set < r.sets; set += sets)
+            for (int t0 = 0; t0 < (sets == 1 ? m : 1); t0 += steps) {
+                conv_span t = {};
+                t.m = m;
+                t.n = r.n;
+                t.s0 = r.step0 + set * m + t0;
+                t.steps = sets == 1 ? std::min(steps, m - t0) : std::min(sets, r.sets - set) * m;
+                t.t0 = t0;
+                t.row0 = r.row0 + set * r.n;
+                t.pair0 = r.pair0 + set * r.n * r.n;
+                t.cell0 = r.cell0 + (set * m + t0) * m;
+                t.ic = ic;
+                conv_pieces(t.steps, ic, &t.pieces);
+                t.by_m = divider_of(m);
+                out[p->tiles++] = t;
+            }
+        room.steps = std::max(room.steps, steps);
+        room.cells = std::max(room.cells, steps * ic);
+        room.rows = std::max(room.rows, (steps + 2) * ic);
+        room.items = std::max(room.items, sets * ic);
     }
+    return conv_layouts(s, room, p);
+}
+
+/* Many small sets need more shared memory per cell than few large ones: so they get smaller tiles first. */
+bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out) {
+    for (int most = (PIECES - 1) * PIECE; most >= 16; most /= 2)
+        for (int steps = most; steps >= 16; steps /= 2)
+            if (conv_tiles_of(s, runs, count, most, steps, p, out)) return true;
     return false;
 }
 

@@ -80,8 +80,9 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     return true;
 }
 
-bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out) {
-    enum { MOST_ROWS = 48 }; /* of small sets in a tile: this leaves room for a second thread block */
+/* Tiles of whole sets with up to most_rows rows, or of some rows of one set. */
+static bool pair_tiles_of(const gpu *s, const set_run *runs, int count, int most_rows, pair_plan *p,
+                          pair_tile *out) {
     const set_run &end = runs[count];
     int most = std::min(up(end.pair0, s->multiprocessors), (int)PAIR_CELLS), rows = 0, groups = 0;
     *p = {};
@@ -102,7 +103,7 @@ bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p,
     };
     for (int k = 0; k < count; k++) {
         const set_run &r = runs[k];
-        int S = std::min(most / (r.n * r.n), std::max(MOST_ROWS / r.n, 1));
+        int S = std::min(most / (r.n * r.n), std::max(most_rows / r.n, 1));
         int parts = S ? 1 : up(r.n, std::max(most / r.n, 1)), each = up(r.n, parts);
         for (int set = 0; set < r.sets; set += std::max(S, 1))
             if (S)
@@ -113,6 +114,14 @@ bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p,
     if (!pair_channels(s, rows, groups, p)) return false;
     pair_widen(s, groups, p);
     return true;
+}
+
+/* With few small sets per tile, shared memory has room for all hidden channels of every tile. */
+bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out) {
+    enum { MOST_ROWS = 48 }; /* this leaves room for a second thread block in narrow nets */
+    for (int rows = MOST_ROWS; rows >= MOST_ROWS / 3; rows -= MOST_ROWS / 6)
+        if (pair_tiles_of(s, runs, count, rows, p, out) && p->kc == s->H) return true;
+    return pair_tiles_of(s, runs, count, MOST_ROWS, p, out);
 }
 
 /* What a thread block works on. */

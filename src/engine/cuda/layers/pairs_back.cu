@@ -57,6 +57,19 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
     }
 }
 
+/* How many sets of n items a tile has, at most S, and how many rows at a time: as many as fit into `limit`
+ * bytes. False: not even one row does. */
+static bool back_tile_fit(const gpu *s, back_plan *p, int n, int S, size_t limit) {
+    p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
+    int room = std::max(BACK_DU / (p->jc * (pairs_width(s) + 4)), 1);
+    p->S = n > BACK_ITEMS ? 1 : std::max(1, std::min(S, room / n));
+    while (p->S > 1 && back_shared(s, p, p->S, p->S * n, p->jc) > limit) p->S--;
+    p->rows = p->S > 1 ? p->S * n : up(n, up(n, room));
+    while (p->rows > 1 && back_shared(s, p, p->S, p->rows, p->jc) > limit) p->rows = up(p->rows, 2);
+    p->shared = std::max(p->shared, back_shared(s, p, p->S, p->rows, p->jc));
+    return p->shared <= limit;
+}
+
 bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p, back_tile *out) {
     const set_run &end = runs[count];
     int hidden = s->H / 16;
@@ -64,28 +77,26 @@ bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p,
     p->warps = up(hidden, up(hidden, BACK_WARPS));
     /* A thread block has whole sets. Where sets are few, two of them share the hidden channels of a set,
      * since the kernel ends with its largest set. */
-    if (p->warps > 4 && end.sets < 4 * s->multiprocessors) p->warps = up(p->warps, 2);
-    int cells = up(end.pair0, s->multiprocessors * (BACK_WARPS / p->warps));
-    for (int floats = BACK_DU;; floats /= 2) {
-        bool least = true; /* no tile can have fewer rows at a time */
+    if (p->warps > 4 && end.sets < 2 * s->multiprocessors) p->warps = up(p->warps, 2);
+    int blocks = BACK_WARPS / p->warps, cells = up(end.pair0, s->multiprocessors * blocks);
+    /* Two thread blocks share a multiprocessor where their registers allow it. */
+    size_t half = s->shared_all / 2 - 2048;
+    for (size_t limit = blocks > 1 ? half : s->shared;; limit = s->shared) {
+        bool fits = true;
         p->tiles = 0;
         p->shared = 0;
-        for (int k = 0; k < count; k++) {
+        for (int k = 0; k < count && fits; k++) {
             const set_run &r = runs[k];
-            int jc = std::min(up(r.n, 8) * 8, (int)BACK_ITEMS), room = floats / (jc * (pairs_width(s) + 4)),
-                S = r.n > BACK_ITEMS ? 1 : std::max(1, std::min(cells / (r.n * r.n), room / r.n)),
-                rows = S > 1 ? S * r.n : up(r.n, up(r.n, std::max(room, 1)));
-            least = least && room <= 1;
-            p->shared = std::max(p->shared, back_shared(s, p, S, rows, jc));
-            for (int set = 0; set < r.sets; set += S)
+            fits = back_tile_fit(s, p, r.n, cells / (r.n * r.n), limit);
+            for (int set = 0; set < r.sets && fits; set += p->S)
                 out[p->tiles++] = {.n = r.n,
                                    .row0 = r.row0 + set * r.n,
-                                   .sets = std::min(S, r.sets - set),
+                                   .sets = std::min(p->S, r.sets - set),
                                    .pair0 = r.pair0 + set * r.n * r.n,
-                                   .rows = rows,
-                                   .jc = jc};
+                                   .rows = p->rows,
+                                   .jc = p->jc};
         }
-        if (p->shared <= s->shared || least) return p->shared <= s->shared;
+        if (fits || limit == s->shared) return fits;
     }
 }
 
