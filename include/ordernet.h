@@ -346,8 +346,9 @@ typedef struct onet_progress {
     int model, models;
 } onet_progress;
 
-/* Products of training: in float32 or, on a GPU, in TF32 on its tensor cores. Sums are in float32. */
-typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1 } onet_precision;
+/* Products of training: in float32 or, on a GPU, in TF32 or bfloat16 on its tensor cores. Sums, norms,
+ * parameters and the optimiser are in float32. */
+typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1, ONET_BF16 = 2 } onet_precision;
 
 ONET_API const onet_choice *onet_schedules(void);       /* onet_schedule */
 ONET_API const onet_choice *onet_batch_kinds(void);     /* onet_batches */

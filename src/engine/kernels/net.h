@@ -83,8 +83,8 @@ struct net {
     int B;            /* sets of this batch in this rank */
     batch_size whole; /* the batch over all ranks; the caller sets it before take where ranks share a batch */
     int losses_kept;  /* batches whose losses can be read afterwards */
-    int tf32;         /* 1: products may round their factors to TF32, where the device can */
-    int update;       /* 1: running statistics move with this batch */
+    onet_precision precision; /* of products, where the device can: their factors may be rounded so far */
+    int update;               /* 1: running statistics move with this batch */
     /* All-reduce (sum) over the ranks, in place, with the same bits in each rank; NULL in a single rank. All
      * ranks call in the same order, with the same counts. Set before `reserve`. */
     void (*sum)(void *context, double *values, size_t count);

@@ -36,6 +36,7 @@ const onet_choice *onet_precisions(void) {
     static const onet_choice list[] = {
         {"float32", "32-bit floating point", ONET_FLOAT32},
         {"tf32", "on a GPU only: factors rounded to 10 bits after the point", ONET_TF32},
+        {"bf16", "on a GPU only: factors rounded to 7 bits after the point", ONET_BF16},
         {0},
     };
     return list;

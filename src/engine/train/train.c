@@ -53,7 +53,8 @@ static onet_status record(run *r, onet_error *err) {
         if (status) return status;
     }
     onet_status status = r->from[0] ? model_record_set(r->model, "from.sha256", r->from, err) : ONET_OK;
-    if (!status && r->o.precision == ONET_TF32) status = model_record_set(r->model, "precision", "tf32", err);
+    const char *precision = choice_name(onet_precisions(), r->o.precision);
+    if (!status && r->o.precision) status = model_record_set(r->model, "precision", precision, err);
     return status;
 }
 
@@ -154,13 +155,12 @@ static onet_status open_device(run *r, onet_error *err) {
 static onet_status open_net(run *r, onet_error *err) {
     onet_status status = open_device(r, err);
     if (status) return status;
-    if (r->o.precision == ONET_TF32) {
-        if (!r->net->ops->is_gpu)
-            return fail_field(err, ONET_USAGE, "onet_train_options.precision onet_train_options.device",
-                              "precision tf32 needs a GPU, and this training runs on the CPU: leave it out, "
-                              "or train on a GPU");
-        r->net->tf32 = 1;
-    }
+    if (r->o.precision && !r->net->ops->is_gpu)
+        return fail_field(err, ONET_USAGE, "onet_train_options.precision onet_train_options.device",
+                          "precision %s needs a GPU, and this training runs on the CPU: leave it out, or "
+                          "train on a GPU",
+                          choice_name(onet_precisions(), r->o.precision));
+    r->net->precision = r->o.precision;
     if (r->w) {
         r->net->sum = sum;
         r->net->sum_floats = sum_floats;

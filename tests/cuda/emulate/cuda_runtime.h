@@ -45,6 +45,9 @@ struct alignas(8) int2 {
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
 struct alignas(16) double2 {
     double x, y;
 };
@@ -52,6 +55,9 @@ static inline float4 make_float4(float x, float y, float z, float w) {
     return {x, y, z, w};
 }
 static inline float2 make_float2(float x, float y) {
+    return {x, y};
+}
+static inline uint2 make_uint2(unsigned x, unsigned y) {
     return {x, y};
 }
 static inline int2 make_int2(int x, int y) {

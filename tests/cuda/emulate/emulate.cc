@@ -179,6 +179,39 @@ void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     }
 }
 
+/* Of `pairs` registers of b, each with two terms. */
+static void mma_pairs(float (&c)[4], const unsigned *a, const unsigned *b, int pairs) {
+    struct factors {
+        unsigned a[4], b[2];
+    } mine = {};
+    for (int i = 0; i < 2 * pairs; i++) mine.a[i] = a[i];
+    for (int i = 0; i < pairs; i++) mine.b[i] = b[i];
+    const unsigned char *all = pass_to_warp(&mine, sizeof mine);
+    int g = emulated_lane() / 4, t = emulated_lane() % 4;
+    auto number = [](unsigned pair, int k) {
+        return __uint_as_float(k & 1 ? pair & 0xffff0000u : pair << 16);
+    };
+    for (int k = 0; k < 8 * pairs; k++) {
+        const factors *left = (const factors *)(all + (4 * g + k % 8 / 2) * SLOT),
+                      *right = (const factors *)(all + (8 * t + k % 8 / 2) * SLOT),
+                      *next = (const factors *)(all + (8 * t + 4 + k % 8 / 2) * SLOT);
+        float x0 = number(left->a[k / 8 * 2], k), x1 = number(left->a[k / 8 * 2 + 1], k),
+              y0 = number(right->b[k / 8], k), y1 = number(next->b[k / 8], k);
+        c[0] += x0 * y0;
+        c[1] += x0 * y1;
+        c[2] += x1 * y0;
+        c[3] += x1 * y1;
+    }
+}
+void mma16(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    const unsigned b[2] = {b0, b1};
+    mma_pairs(c, a, b, 2);
+}
+void mma8(float (&c)[4], unsigned a0, unsigned a1, unsigned b) {
+    const unsigned a[2] = {a0, a1};
+    mma_pairs(c, a, &b, 1);
+}
+
 void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros) {
     race_copy(to, bytes, from, bytes - zeros); /* now or when it is waited for */
     running->fibers[running->now].copies.push_back({to, from, bytes, zeros});

@@ -73,7 +73,7 @@ struct norms { /* of one layer or, block after block, of several: [width padded]
 
 struct encoder_block {
     float *w1;   /* [2H, columns]: weights that see x_i, then those that see x_j, as feature_columns says */
-    float *ac;   /* [R, 2H] */
+    float *ac;   /* [R, 2H]; with bfloat16, as u, in half of the memory */
     float *u;    /* [pairs, O] */
     float *best; /* [R, O] */
     int *arg;    /* [R, O] */
@@ -105,7 +105,8 @@ struct chunk { /* of the parameters: all of one tensor */
 enum { GRAD_IN_PLACE, GRAD_WEIGHT1, GRAD_BIAS1, GRAD_WEIGHT2, GRAD_CONV, GRAD_HEAD, GRAD_ZERO };
 
 struct graph { /* of a batch of one size */
-    int B, n, all, update, tf32, parts;
+    int B, n, all, update, parts;
+    onet_precision precision;
     cudaGraphExec_t exec;
 };
 /* Which parts of a step are waiting. */
@@ -177,6 +178,13 @@ struct step_arrays {
     double *part;      /* sums of tiles */
     float *part_f;     /* [tiles, H + O] */
     double *loss_part; /* [B] */
+};
+
+/* Of an encoder block where products are in bfloat16: W2 times norm1's scale, [O, H], the hidden channels of
+ * each 16 in the order of an mma, and [H, O]; W2 as [H, O]; and its bias with norm1's shift in it. */
+struct bf16_block {
+    uint16_t *w2, *w2_back;
+    float *w2_turned, *bias2;
 };
 
 /* Of nets with relations. */
@@ -258,6 +266,7 @@ struct gpu {
     given_arrays given;
     weight_arrays weights;
     encoder_block enc[MAX_BLOCKS];
+    bf16_block half[MAX_BLOCKS];
     step_arrays step;
     relation_arrays related;
     step_sending send;
@@ -439,6 +448,22 @@ static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared,
               kernel, args...);
     s->queue.chained = overlapping();
 }
+/* The precision of products: where there are relations, TF32 instead of bfloat16. */
+static inline onet_precision precision_of(const gpu *s) {
+    onet_precision p = s->base.precision;
+    return p == ONET_BF16 && s->base.sh->s.relations ? ONET_TF32 : p;
+}
+/* f<P>(), where P is the precision of products. */
+template <class F> static void with_precision(const gpu *s, F f) {
+    onet_precision p = precision_of(s);
+    if (p == ONET_BF16)
+        f.template operator()<ONET_BF16>();
+    else if (p == ONET_TF32)
+        f.template operator()<ONET_TF32>();
+    else
+        f.template operator()<ONET_FLOAT32>();
+}
+
 #define CHAIN(s, grid, block, shared, kernel, ...) chain(s, #kernel, grid, block, shared, kernel, __VA_ARGS__)
 
 /* ---- parts of kernels ---- */

@@ -1,5 +1,5 @@
-/* Multiplies matrices on the tensor cores: wraps the PTX instruction mma.m16n8k8 (TF32 inputs, float32 sums),
- * alone or three times per product for nearly float32 precision.
+/* Multiplies matrices on the tensor cores: wraps the PTX instructions mma.m16n8k8 (TF32 inputs, float32
+ * sums), alone or three times per product for nearly float32 precision, and mma.m16n8k16 (bfloat16 inputs).
  *
  * One instruction computes c [16, 8] += a [16, 8] b [8, 8] by a whole warp. TF32 has 10 bits after the point;
  * the lower 13 bits of a number are ignored. Lane 4*g + t has a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t +
@@ -8,7 +8,11 @@
  * Float32 products take three steps: a number is split into its TF32 part and what is left, x = big +
  * small, and big*big + big*small + small*big is the product except for small*small and the last bits of
  * small: a relative error below 2^-20, 16 times a float32 rounding and comparable to the error of summing
- * many terms. */
+ * many terms.
+ *
+ * In bfloat16 two factors that follow each other along the sum share a register, the first in its lower half.
+ * One instruction computes c [16, 8] += a [16, 16] b [16, 8]: the lane has a(g, 2t), a(g + 8, 2t), a(g, 2t +
+ * 8), a(g + 8, 2t + 8); b(2t, g), b(2t + 8, g), each with the one that follows it; and c as above. */
 #ifndef CUDA_BASE_MMA_CUH
 #define CUDA_BASE_MMA_CUH
 
@@ -35,7 +39,106 @@ __device__ static inline void tf32_split(float x, unsigned &big, unsigned &small
     small = __float_as_uint(x - __uint_as_float(big));
 }
 
+#ifndef __CUDACC__
+#include "emulated_mma.h" /* tests/cuda/emulate */
+#endif
+
+/* A number in bfloat16: the upper half of a float. */
+struct bf16 {
+    uint16_t bits;
+};
+
+/* Two numbers rounded to nearest, for a register. */
+__device__ static inline unsigned bf16_pair(float first, float second) {
 #ifdef __CUDACC__
+    unsigned pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+    return pair;
+#else
+    return emulated_bf16(first) | (unsigned)emulated_bf16(second) << 16;
+#endif
+}
+__device__ static inline bf16 bf16_of(float x) {
+    return {(uint16_t)bf16_pair(x, 0.0f)};
+}
+__device__ static inline float2 floats_of(unsigned pair) {
+    return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
+}
+__device__ static inline float float_of(bf16 x) {
+    return __uint_as_float((unsigned)x.bits << 16);
+}
+__device__ static inline float float_of(float x) {
+    return x;
+}
+/* What factors of products are stored in, where only products read them. */
+template <onet_precision P> struct stored_of { typedef float type; };
+template <> struct stored_of<ONET_BF16> { typedef bf16 type; };
+template <onet_precision P> using stored = typename stored_of<P>::type;
+/* relu(a + b) of two pairs, rounded once. */
+__device__ static inline unsigned bf16_relu_sum(unsigned a, unsigned b) {
+#ifdef __CUDACC__
+    unsigned sum;
+    asm("fma.rn.relu.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(0x3f803f80u), "r"(b));
+    return sum;
+#else
+    float2 x = floats_of(a), y = floats_of(b);
+    return bf16_pair(relu(x.x + y.x), relu(x.y + y.y));
+#endif
+}
+
+/* Four numbers of a row of floats or of bfloat16; the same from device memory. */
+__device__ static inline float4 four_of(const float *p) {
+    return *(const float4 *)p;
+}
+__device__ static inline float4 four_of(const bf16 *p) {
+    uint2 v = *(const uint2 *)p;
+    float2 x = floats_of(v.x), y = floats_of(v.y);
+    return make_float4(x.x, x.y, y.x, y.y);
+}
+__device__ static inline void put_four(float *p, float4 v) {
+    *(float4 *)p = v;
+}
+__device__ static inline void put_four(bf16 *p, float4 v) {
+    *(uint2 *)p = make_uint2(bf16_pair(v.x, v.y), bf16_pair(v.z, v.w));
+}
+
+__device__ static inline void put_one(float *p, float v) {
+    *p = v;
+}
+__device__ static inline void put_one(bf16 *p, float v) {
+    *p = bf16_of(v);
+}
+
+#ifdef __CUDACC__
+/* Four matrices of 8 x 8 bfloat16 numbers, as factors of an mma: lane l gives the address of row l % 8 of
+ * matrix l / 8, and gets the numbers 2t and 2t + 1 of row g of each or, turned, of column g. */
+__device__ static inline void matrices(unsigned (&to)[4], const bf16 *row) {
+    unsigned at = (unsigned)__cvta_generic_to_shared(row);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at)
+                 : "memory");
+}
+__device__ static inline void matrices_turned(unsigned (&to)[4], const bf16 *row) {
+    unsigned at = (unsigned)__cvta_generic_to_shared(row);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at)
+                 : "memory");
+}
+__device__ static inline void mma16(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                 "{%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/* The same with only 8 terms: a(g, 2t), a(g + 8, 2t) and b(2t, g). */
+__device__ static inline void mma8(float (&c)[4], unsigned a0, unsigned a1, unsigned b) {
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+                 "{%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a0), "r"(a1), "r"(b));
+}
 __device__ static inline void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
                  "{%8, %9}, {%0, %1, %2, %3};"
@@ -43,7 +146,12 @@ __device__ static inline void mma(float (&c)[4], const unsigned (&a)[4], const u
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 #else
-#include "emulated_mma.h" /* tests/cuda/emulate */
+template <class Row> static inline void matrices(unsigned (&to)[4], const Row *row) {
+    emulated_matrices(to, row, false);
+}
+template <class Row> static inline void matrices_turned(unsigned (&to)[4], const Row *row) {
+    emulated_matrices(to, row, true);
+}
 #endif
 
 /* Factors of an mma: split in two, or (ROUNDED) only rounded to TF32. set_stored: of a number that, where

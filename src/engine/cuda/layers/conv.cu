@@ -32,30 +32,43 @@ __device__ static inline int pair_at(int m, int b) {
     return m * (m - 1) / 2 + b;
 }
 
+/* Numbers from one row to the next of what products read in shared memory, planes and pools [., C] and, in
+ * bfloat16, weights: rows are in different banks. */
+template <int C, onet_precision P> __host__ __device__ static constexpr int conv_row() {
+    return C + (P == ONET_BF16 ? 8 : 4);
+}
+
 /* Shared memory. A stage holds what is read of one other block; there are two where they fit, so that the
- * next is copied while this one is multiplied: its plane [(steps + 2)*items][C + 4], weights [3][C][C] of
- * its cells and of its pools, and the pools [steps + 2][C + 4]. Then a row of zeros for steps before the
- * first or after the last; what the pools add to each step [steps][C + 4]; and what the epilogue reads: q
+ * next is copied while this one is multiplied: its plane [(steps + 2)*items][C], weights [3][C][C] of its
+ * cells and of its pools, and the pools [steps + 2][C], all stored<P>. Then a row of zeros for steps before
+ * the first or after the last; what the pools add to each step [steps][C + 4]; and what the epilogue reads: q
  * of the items [sets*items][3C + 8] and of the steps [steps][3C + 8], or r [steps*items][C + 4] and the
- * items that were taken [steps][C]. The results, and then the sums, overwrite the first stage. */
+ * items that were taken [steps][C]; where there are two stages, in the one that is not used last. The results
+ * overwrite the one that is used last, and the sums the first. */
 struct conv_room { /* at most: steps of a tile, its cells, rows of its plane, items of its sets */
     int steps, cells, rows, items;
 };
 
-static conv_layout conv_layout_make(int C, conv_room most, bool back, int stages) {
+static conv_layout conv_layout_make(int C, bool half, conv_room most, bool back, int stages) {
     conv_layout l = {};
-    int at = 0, ld = C + 4, steps = most.steps;
+    int at = 0, ld = half ? (C + 8) / 2 : C + 4, weights = half ? 3 * C * ld : 3 * C * C, steps = most.steps;
+    int rows = back ? most.cells * (C + 4) : most.items * (3 * C + 8),
+        last = back ? steps * C : steps * (3 * C + 8), results = most.cells * (C + 4);
     l.plane = at, at += most.rows * ld;
-    l.conv = at, at += 3 * C * C;
-    l.pool = at, at += 3 * C * C;
+    l.conv = at, at += weights;
+    l.pool = at, at += weights;
     l.step = at, at += (steps + 2) * ld;
-    l.stage = at;
+    l.last = rows;
+    if (stages == 2) at = std::max(at, rows + last);
+    l.stage = at = std::max(at, results);
     l.stages = stages;
     at *= stages;
     l.zero = at, at += ld;
-    l.added = at, at += steps * ld;
-    l.rows = at, at += back ? most.cells * ld : most.items * (3 * C + 8);
-    l.last = at, at += back ? steps * C : steps * (3 * C + 8);
+    l.added = at, at += steps * (C + 4);
+    if (stages == 1) {
+        l.rows = at, at += rows;
+        l.last = at, at += last;
+    }
     int sums = 2 * (5 * CONV_THREADS + 5 * C);
     l.total = at > sums ? at : sums;
     return l;
@@ -65,7 +78,7 @@ static bool conv_layouts(const gpu *s, conv_room most, conv_plan *p) {
     for (int back = 0; back < 2; back++) {
         conv_layout *l = back ? &p->backward : &p->forward;
         for (int stages = 2;; stages--) {
-            *l = conv_layout_make(s->C, most, back, stages);
+            *l = conv_layout_make(s->C, precision_of(s) == ONET_BF16, most, back, stages);
             if (l->total * sizeof(float) <= s->shared) break;
             if (stages == 1) return false;
         }
@@ -223,29 +236,34 @@ template <int C> __device__ static inline int weight_turn(int k) {
 
 /* Starts the copy of the weights between blocks m and b and, where block b is there normed (`kept`), of
  * its plane and pools. */
-template <int C, bool BACK, bool MIXED>
+template <int C, bool BACK, onet_precision P, bool MIXED>
 __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                          float *to, int b, bool kept) {
-    constexpr int LD = C + 4, Q = C / 4;
+    typedef stored<P> E;
+    constexpr int LD = conv_row<C, P>(), EACH = 16 / sizeof(E), Q = C / EACH;
     const int tid = threadIdx.x;
-    const int pair = (BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
-    const float *conv_w = p.conv + pair, *pool_w = p.pool + pair;
+    auto copy = [&](int where, int at, const E *from) {
+        async_copy((float *)((E *)(to + where) + at), (const float *)from);
+    };
+    const size_t pair = (size_t)(BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
+    const E *conv_w = (const E *)p.conv + pair, *pool_w = (const E *)p.pool + pair;
 #pragma unroll 1
     for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) {
-        int k = i / Q, at = k * C + (i % Q * 4 ^ weight_turn<C>(k));
-        async_copy(to + l.conv + at, conv_w + i * 4);
-        async_copy(to + l.pool + at, pool_w + i * 4);
+        int k = i / Q, column = i % Q * EACH,
+            at = P == ONET_BF16 ? k * LD + column : k * C + (column ^ weight_turn<C>(k));
+        copy(l.conv, at, conv_w + i * EACH);
+        copy(l.pool, at, pool_w + i * EACH);
     }
     if (!kept) return;
-    const float *plane = (BACK ? p.dpre : p.v) + b * p.plane,
-                *step = (BACK ? p.dstep : p.pv) + ((size_t)b * p.T + c.base) * C;
+    const E *plane = (const E *)(BACK ? p.dpre : p.v) + b * p.plane,
+            *step = (const E *)(BACK ? p.dstep : p.pv) + ((size_t)b * p.T + c.base) * C;
 #pragma unroll 1
     for (int i = c.low * c.ic * Q + tid; i < c.high * c.ic * Q; i += CONV_THREADS)
-        async_copy(to + l.plane + i / Q * LD + i % Q * 4,
-                   plane + cell_at<MIXED>(p, c, c.base, i / Q) * C + i % Q * 4);
+        copy(l.plane, i / Q * LD + i % Q * EACH,
+             plane + cell_at<MIXED>(p, c, c.base, i / Q) * C + i % Q * EACH);
 #pragma unroll 1
     for (int i = c.low * Q + tid; i < c.high * Q; i += CONV_THREADS)
-        async_copy(to + l.step + i / Q * LD + i % Q * 4, step + i * 4);
+        copy(l.step, i / Q * LD + i % Q * EACH, step + i * EACH);
 }
 
 __device__ static inline float4 far4(const float *p) { /* not through L1, which may hold older values */
@@ -253,10 +271,11 @@ __device__ static inline float4 far4(const float *p) { /* not through L1, which 
 }
 
 /* Norms the plane and the pools of block b as they are loaded; `keep` writes those of the tile to memory. */
-template <int C, bool BACK, bool ROUNDED, bool MIXED>
+template <int C, bool BACK, onet_precision P, bool MIXED>
 __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                         float *to, int b, bool keep) {
-    constexpr int LD = C + 4, Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
+    typedef stored<P> E;
+    constexpr int LD = conv_row<C, P>(), Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
     struct loaded {
         float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
         int row, from;
@@ -296,31 +315,33 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
                                 g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
             } else
                 v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-            if (ROUNDED) v = tf32_rounded(v); /* once, since v is a factor in several products */
-            store4(to + (i < many ? l.plane : l.step) + x[u].row * LD + k, v);
+            if (P == ONET_TF32) v = tf32_rounded(v); /* once, since v is a factor in several products */
+            put_four((E *)(to + (i < many ? l.plane : l.step)) + x[u].row * LD + k, v);
             if (keep && own >= 0 && own < c.steps * unit)
-                store4((i < many ? (BACK ? p.dpre : p.v) + plane : (BACK ? p.dstep : p.pv) + step) +
-                           x[u].from,
-                       v);
+                put_four((E *)(i < many ? (BACK ? p.dpre : p.v)
+                               : BACK   ? p.dstep
+                                        : p.pv) +
+                             (i < many ? plane : step) + x[u].from,
+                         v);
         }
     }
 }
 
-/* Starts the copy of what the epilogue reads. */
+/* Starts the copy of what the epilogue reads, to where l.rows and l.last count from. */
 template <int C, bool BACK, bool MIXED>
 __device__ static inline void conv_fetch_last(const conv_args &p, const conv_layout &l, const conv_tile &c,
-                                              float *shared) {
+                                              float *extra) {
     constexpr int LD = C + 4, Q = C / 4, LQ = 3 * C + 8;
     const int tid = threadIdx.x;
     if (BACK) {
         const float *r = p.r + p.m * p.plane, *taken = (const float *)p.parg + ((size_t)p.m * p.T + c.s0) * C;
 #pragma unroll 1
         for (int i = tid; i < c.steps * c.ic * Q; i += CONV_THREADS)
-            async_copy(shared + l.rows + i / Q * LD + i % Q * 4,
+            async_copy(extra + l.rows + i / Q * LD + i % Q * 4,
                        r + cell_at<MIXED>(p, c, c.s0, i / Q) * C + i % Q * 4);
 #pragma unroll 1
         for (int i = tid; i < c.steps * Q; i += CONV_THREADS)
-            async_copy(shared + l.last + i * 4, taken + i * 4);
+            async_copy(extra + l.last + i * 4, taken + i * 4);
         return;
     }
     /* q of the items of all its sets, or of some items where the tile is a part of one step; then of its
@@ -331,12 +352,12 @@ __device__ static inline void conv_fetch_last(const conv_args &p, const conv_lay
     for (int i = tid; i < (items + c.steps) * 3 * Q; i += CONV_THREADS) {
         int row = i / (3 * Q), k = i % (3 * Q) * 4, from = c.row0 + c.i0 + row;
         if (MIXED) from += row / by<MIXED>(p, c) * (c.n - m);
-        float *to = shared + l.rows + row * LQ + k;
+        float *to = extra + l.rows + row * LQ + k;
         if (row >= items) {
             int at = c.t0 + row - items, set = at / by<MIXED>(p, c), t = at - set * m - k / C;
             if (t < 0) continue;
             from = t ? c.row0 + set * (MIXED ? c.n : m) + __ldg(p.order + c.step0 + set * m + t - 1) : p.R;
-            to = shared + l.last + (row - items) * LQ + k;
+            to = extra + l.last + (row - items) * LQ + k;
             k += 3 * C;
         }
         async_copy(to, q + (size_t)from * p.Q + k);
@@ -389,20 +410,56 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
     }
 }
 
+/* The same in bfloat16. For the copy of rows, lane l has row l % 16 of the piece, the first of two such rows
+ * at `at`, and eight of its channels; `lags` has two bits for each of the two rows. */
+template <int NT>
+__device__ static inline void conv_product_bf16(float (&acc)[2][NT][4], const bf16 *at, int lags, int down,
+                                                const bf16 *zero, const bf16 *weights, int half) {
+    constexpr int C = 16 * NT, LD = conv_row<C, ONET_BF16>();
+    const int lane = threadIdx.x % 32, right = lane >> 4;
+    const bf16 *w = weights + (lane & 15) * LD + half;
+#pragma unroll 1
+    for (int lag = 0; lag < 3; lag++) {
+        const bf16 *a[2];
+#pragma unroll
+        for (int x = 0; x < 2; x++)
+            a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 16 * LD + lag * down : zero) + right * 8;
+#pragma unroll
+        for (int k = 0; k < C; k += 16) {
+            unsigned v[2][4], f[4];
+            matrices(v[0], a[0] + k);
+            matrices(v[1], a[1] + k);
+#pragma unroll
+            for (int j = 0; j < NT; j += 2) {
+                const bool two = j + 1 < NT;
+                matrices_turned(f, w + k * LD + (j + (two ? right : 0)) * 8);
+#pragma unroll
+                for (int x = 0; x < 2; x++) {
+                    mma16(acc[x][j], v[x], f[0], f[1]);
+                    if (two) mma16(acc[x][two ? j + 1 : j], v[x], f[2], f[3]);
+                }
+            }
+        }
+        w += C * LD;
+    }
+}
+
 __device__ static inline float4 add4(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/* How many lags each of the lane's four rows has, two bits each: rows first + g, + 8, + 16, + 24 of `mine`
- * cells, or steps with their pools. */
-template <bool BACK, bool MIXED>
+/* How many lags each of the lane's rows has, two bits each: rows first + g, + 8, + 16, + 24 of `mine` cells,
+ * or steps with their pools; in bfloat16 rows first + l, + 16 in lanes l and l + 16. */
+template <bool BACK, onet_precision P, bool MIXED>
 __device__ static __forceinline__ int conv_lags(const conv_args &p, const conv_tile &c, bool pools, int first,
                                                 int mine) {
+    constexpr int DOWN = P == ONET_BF16 ? 16 : 8;
     const divider by_n = by<MIXED>(p, c);
+    const int own = P == ONET_BF16 ? (int)threadIdx.x % 16 : (int)threadIdx.x % 32 / 4;
     int lags = 0;
 #pragma unroll
-    for (int x = 0; x < 4; x++) {
-        int q = first + x * 8 + (int)threadIdx.x % 32 / 4, t = (c.t0 + (pools ? q : q / by_n)) % by_n;
+    for (int x = 0; x < PIECE / DOWN; x++) {
+        int q = first + x * DOWN + own, t = (c.t0 + (pools ? q : q / by_n)) % by_n;
         if (q < mine) lags |= min(BACK ? placed<MIXED>(p, c) - t : t + 1, 3) << 2 * x;
     }
     return lags;
@@ -430,21 +487,22 @@ __device__ static __forceinline__ void conv_leave(const float (&acc)[2][NT][4], 
  * plane. */
 template <int C, bool BACK, bool MIXED, bool RELATED>
 __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv_layout &l,
-                                                  const conv_tile &c, float *shared) {
+                                                  const conv_tile &c, float *out, const float *added,
+                                                  const float *extra) {
     constexpr int LD = C + 4, LQ = 3 * C + 8, Q = C / 4;
     const int n = placed<MIXED>(p, c), ic = c.ic;
-    float *out = shared, *plane = (BACK ? p.dv : p.r) + p.m * p.plane;
+    float *plane = (BACK ? p.dv : p.r) + p.m * p.plane;
     const float *own = BACK ? p.head : p.theta + p.bias;
 #pragma unroll 1
     for (int i = threadIdx.x; i < c.steps * ic * Q; i += CONV_THREADS) {
         int q = i / Q, k = i % Q * 4, sl = q / by<MIXED>(p, c), item = q - sl * ic,
             cell = cell_at<MIXED>(p, c, c.s0, q);
-        float4 v = load4(out + q * LD + k), add = load4(shared + l.added + sl * LD + k),
+        float4 v = load4(out + q * LD + k), add = load4(added + sl * LD + k),
                w = make_float4(k < p.out ? __ldg(own + k) : 0.0f, k + 1 < p.out ? __ldg(own + k + 1) : 0.0f,
                                k + 2 < p.out ? __ldg(own + k + 2) : 0.0f,
                                k + 3 < p.out ? __ldg(own + k + 3) : 0.0f);
         if (BACK) {
-            const int4 taken = *(const int4 *)(shared + l.last + sl * C + k);
+            const int4 taken = *(const int4 *)(extra + l.last + sl * C + k);
             float d = __ldcg(p.dlogit + cell);
             item += c.i0;
             v.x += w.x * d + (taken.x == item ? add.x : 0.0f);
@@ -454,8 +512,7 @@ __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv
         } else {
             int set = (c.t0 + sl) / by<MIXED>(p, c), t = c.t0 + sl - set * n,
                 pos = __ldg(p.pos + c.row0 + set * (MIXED ? c.n : n) + c.i0 + item);
-            const float *qx = shared + l.rows + (set * ic + item) * LQ + k,
-                        *qy = shared + l.last + sl * LQ + k;
+            const float *qx = extra + l.rows + (set * ic + item) * LQ + k, *qy = extra + l.last + sl * LQ + k;
             v = add4(add4(v, add), w);
 #pragma unroll
             for (int lag = 0; lag < 3; lag++)
@@ -543,10 +600,11 @@ __device__ static __forceinline__ void conv_finish(const conv_args &p, double *s
     norm_bias(p.backward, c, total[(K - 3) * C + c], total[(K - 2) * C + c], total[(K - 1) * C + c]);
 }
 
-template <int NT, bool BACK, bool ROUNDED, bool MIXED, bool RELATED>
+template <int NT, bool BACK, onet_precision P, bool MIXED, bool RELATED>
 __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
     extern __shared__ float4 memory[];
-    constexpr int C = 16 * NT, LD = C + 4, K = BACK ? 5 : 2;
+    typedef stored<P> E;
+    constexpr int C = 16 * NT, LD = C + 4, K = BACK ? 5 : 2, ROW = conv_row<C, P>();
     constexpr int DOWN = CONV_THREADS / C; /* steps side by side in the last pass */
     const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
     const int tid = threadIdx.x;
@@ -560,26 +618,32 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
     const int first = (pools ? piece - c.pieces : piece) * PIECE;
     /* How many blocks this one reads; the newest comes last. */
     const int count = BACK ? p.N - 1 - p.m : p.m, ahead = l.stages - 1;
+    /* The stage that is used last has the results, the other one what the epilogue reads. */
+    const int used = ahead ? count & 1 ^ 1 : 0;
+    float *out = shared + used * l.stage, *extra = shared + (ahead ? 1 - used : 0) * l.stage;
     bool waited = false;
     double total_here = 0; /* of channel and sum tid */
-    if (tid < LD) shared[l.zero + tid] = 0;
+    for (int i = tid; i < ROW * (int)sizeof(E) / 4; i += CONV_THREADS) shared[l.zero + i] = 0;
 #pragma unroll 1
     for (; c.i0 < n; c.i0 += c.most) {
         c.ic = min(c.most, n - c.i0);
         const int unit = pools ? 1 : c.ic, mine = !pools ? steps * c.ic : c.i0 ? 0 : steps;
-        const int at = (pools ? l.step : l.plane) + (first + tid % 32 / 4 + (BACK ? 0 : 2 * unit)) * LD;
-        const int lags = conv_lags<BACK, MIXED>(p, c, pools, first, mine);
+        /* The first of this lane's rows of a plane, or of the pools. */
+        const int row = first + (P == ONET_BF16 ? tid % 16 : tid % 32 / 4) + (BACK ? 0 : 2 * unit);
+        const int lags = conv_lags<BACK, P, MIXED>(p, c, pools, first, mine);
         float acc[2][NT][4] = {};
         if (!count && !waited) { /* nothing to compute before; forward, the kernel before makes q */
             wait_turn();
             waited = true;
         }
-        conv_fetch_last<C, BACK, MIXED>(p, l, c, shared);
+        if (!ahead) conv_fetch_last<C, BACK, MIXED>(p, l, c, extra);
 #pragma unroll 1
         for (int i = 0; i < count + ahead; i++) {
             int b = BACK ? p.N - 1 - i : i, j = i - ahead;
             if (i < count)
-                conv_fetch<C, BACK, MIXED>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
+                conv_fetch<C, BACK, P, MIXED>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
+            else
+                conv_fetch_last<C, BACK, MIXED>(p, l, c, extra);
             async_commit();
             if (j < 0) continue;
             float *here = shared + (j & ahead) * l.stage;
@@ -588,23 +652,29 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
                 waited = true;
             }
             if (j >= count - 2)
-                conv_norm<C, BACK, ROUNDED, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead,
-                                                   j == count - 1);
+                conv_norm<C, BACK, P, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead, j == count - 1);
             if (ahead)
                 async_wait<1>();
             else
                 async_wait<0>();
             __syncthreads();
-            if (first < mine)
-                conv_product<NT, ROUNDED>(acc, here + at, lags, (BACK ? unit : -unit) * LD, shared + l.zero,
-                                          here + (pools ? l.pool : l.conv), half);
+            if (first < mine) {
+                const E *at = (const E *)(here + (pools ? l.step : l.plane)) + row * ROW,
+                        *zero = (const E *)(shared + l.zero),
+                        *weights = (const E *)(here + (pools ? l.pool : l.conv));
+                const int down = (BACK ? unit : -unit) * ROW;
+                if constexpr (P == ONET_BF16)
+                    conv_product_bf16<NT>(acc, at, lags, down, zero, weights, half);
+                else
+                    conv_product<NT, P == ONET_TF32>(acc, at, lags, down, zero, weights, half);
+            }
             __syncthreads();
         }
         async_commit(); /* where there was no block to read */
         async_wait<0>();
-        conv_leave<NT>(acc, first, half, mine, shared + (pools ? l.added : 0));
+        conv_leave<NT>(acc, first, half, mine, pools ? shared + l.added : out);
         __syncthreads();
-        conv_cells<C, BACK, MIXED, RELATED>(p, l, c, shared);
+        conv_cells<C, BACK, MIXED, RELATED>(p, l, c, out, shared + l.added, extra);
         __syncthreads();
         double sum[K] = {};
         if (tid < DOWN * C)
@@ -612,9 +682,9 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
             for (int sl = tid / C; sl < steps; sl += DOWN) {
                 const int k = tid % C;
                 size_t to = ((size_t)p.m * p.T + c.s0 + sl) * C + k;
-                const float *here = shared + sl * c.ic * LD + k;
+                const float *here = out + sl * c.ic * LD + k;
                 if constexpr (BACK)
-                    conv_step_sums(p, c, here, here + l.rows, LD, to, sum);
+                    conv_step_sums(p, c, here, extra + l.rows + sl * c.ic * LD + k, LD, to, sum);
                 else
                     conv_pool(p, c, here, LD, k, to, sum);
             }
@@ -691,34 +761,35 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     return p;
 }
 
-template <bool BACK, bool ROUNDED, bool MIXED, bool RELATED = false> static void conv_launch(gpu *s, int m) {
+template <int NT, bool BACK, onet_precision P> static void conv_launch(gpu *s, int m) {
     conv_args p = gpu_conv_args(s, m, BACK);
     int tiles = p.plan.tiles;
     size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
-    if (s->C == 16)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK, ROUNDED, MIXED, RELATED>), p);
-    else if (s->C == 32)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK, ROUNDED, MIXED, RELATED>), p);
-    else if (s->C == 48)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK, ROUNDED, MIXED, RELATED>), p);
+    if (!BACK && p.relations) { /* always with tables of several sizes, never in bfloat16 */
+        if constexpr (!BACK && P != ONET_BF16)
+            CHAIN(s, tiles, CONV_THREADS, shared, (conv<NT, BACK, P, true, true>), p);
+    } else if (s->ragged.mixed)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<NT, BACK, P, true, false>), p);
     else
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK, ROUNDED, MIXED, RELATED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<NT, BACK, P, false, false>), p);
 }
 
 template <bool BACK> static void conv_any(gpu *s, int m) {
-    if (s->base.tf32)
-        s->ragged.mixed ? conv_launch<BACK, true, true>(s, m) : conv_launch<BACK, true, false>(s, m);
-    else
-        s->ragged.mixed ? conv_launch<BACK, false, true>(s, m) : conv_launch<BACK, false, false>(s, m);
+    with_precision(s, [&]<onet_precision P>() {
+        if (s->C == 16)
+            conv_launch<1, BACK, P>(s, m);
+        else if (s->C == 32)
+            conv_launch<2, BACK, P>(s, m);
+        else if (s->C == 48)
+            conv_launch<3, BACK, P>(s, m);
+        else
+            conv_launch<4, BACK, P>(s, m);
+    });
 }
 
 /* The relations need no gradient: their backward pass is that of the others. */
 void gpu_decoder_forward(gpu *s, int block) {
-    if (!s->base.sh->s.relations)
-        conv_any<false>(s, block);
-    else
-        s->base.tf32 ? conv_launch<false, true, true, true>(s, block)
-                     : conv_launch<false, false, true, true>(s, block);
+    conv_any<false>(s, block);
 }
 void gpu_decoder_backward(gpu *s, int block) {
     conv_any<true>(s, block);

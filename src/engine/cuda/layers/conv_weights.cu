@@ -12,7 +12,7 @@ enum {
 };
 
 struct conv_weights_args {
-    const float *v, *d;       /* [N, T, items, C]: v and dpre, or pools and dstep with one item */
+    const float *v, *d;       /* [N, T, items, C]: v and dpre, or pools and dstep with one item; stored<P> */
     size_t plane;             /* T*items*C, or C times the cells of all sets */
     const weight_tile *table; /* where the batch has several sizes */
     int C, n, T, items;
@@ -43,22 +43,51 @@ template <int NT> __device__ static __forceinline__ void add(float (&to)[NT][4],
     for (int i = 0; i < 4 * NT; i++) to[i / 4][i % 4] += from[i / 4][i % 4];
 }
 
+/* acc += v dpre of a tile's cells in bfloat16, 16 of them at a time, from `first` on: 16 channels of v from
+ * e0 on. A lane has the rows of two cells: of v, with eight channels, and of dpre. */
+template <int MT, int NT>
+__device__ static __forceinline__ void weights_bf16(float (&acc)[3][NT][4], const bf16 *vs, const bf16 *ds,
+                                                    const bf16 *zero, const int *lags, int cells, int ic,
+                                                    int e0, int first, int step) {
+    constexpr int LD = 8 * NT + 8;
+    const int lane = threadIdx.x % 32, right = lane >> 4, own_v = (lane & 7) + right * 8, own_d = lane & 15,
+              column = e0 + (lane >> 3 & 1) * 8;
+#pragma unroll 1
+    for (int q = first; q < cells; q += step) {
+        const int there_v = q + own_v < cells ? lags[q + own_v] : 0;
+        const bf16 *from = (q + own_d < cells ? ds + (q + own_d) * LD : zero) + right * 8;
+        unsigned d[NT / 2][4];
+#pragma unroll
+        for (int j = 0; j < NT / 2; j++) matrices_turned(d[j], from + j * 16);
+#pragma unroll
+        for (int l = 0; l < 3; l++) {
+            unsigned v[4];
+            matrices_turned(v, (l < there_v ? vs + (q + own_v + (2 - l) * ic) * LD : zero) + column);
+#pragma unroll
+            for (int j = 0; j < NT; j++) mma16(acc[l][j], v, d[j / 2][j % 2 * 2], d[j / 2][j % 2 * 2 + 1]);
+        }
+    }
+}
+
 /* part = sum over cells of v_b(t - l, i) dpre_m(t, i) for the lags l, CB x CB channels per thread block. A
  * warp has 16 channels of v, all of dpre, and some of the cells. Shared memory: a row of zeros, for cells
  * before the first step; two stages, each of v [(steps + 2)*items][CB + 8], dpre [steps*items][CB + 8],
  * and how many lags each cell has. The tensor cores truncate their sums: so each mma starts from 0 and is
  * added with rounding; where ROUNDED, the few of a tile, which has up to 32 cells per warp. */
-template <int CB, bool ROUNDED, bool MIXED>
+template <int CB, onet_precision P, bool MIXED>
 __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     conv_weights(const __grid_constant__ conv_weights_args a) {
     extern __shared__ float4 memory[];
-    constexpr int Q = CB / 4, LD = CB + 8, MT = CB / 16, NT = CB / 8, SLICES = WEIGHT_THREADS / 32 / MT;
+    typedef stored<P> E;
+    constexpr bool ROUNDED = P == ONET_TF32;
+    constexpr int EACH = 16 / sizeof(E), Q = CB / EACH, LD = CB + 8, MT = CB / 16, NT = CB / 8,
+                  SLICES = WEIGHT_THREADS / 32 / MT;
     const int C = a.C, tid = threadIdx.x, warp = tid / 32, g = tid % 32 / 4, t = tid % 4;
     int pair = blockIdx.y, m = 1;
     while (m * (m + 1) / 2 <= pair) m++;
     int b = pair - m * (m - 1) / 2, e0 = (int)blockIdx.z % (C / CB) * CB,
         c0 = (int)blockIdx.z / (C / CB) * CB;
-    const float *v_from = a.v + b * a.plane + e0, *d_from = a.d + m * a.plane + c0;
+    const E *v_from = (const E *)a.v + b * a.plane + e0, *d_from = (const E *)a.d + m * a.plane + c0;
     float *shared = (float *)memory, *zero = shared;
     for (int i = tid; i < LD; i += WEIGHT_THREADS) zero[i] = 0;
     const int e = warp % MT * 16 + g, slice = warp / MT;
@@ -74,11 +103,12 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
                       low = (2 - min(w.t0, 2)) * ic; /* of the steps before, only those of the same set */
 #pragma unroll 1
             for (int i = low * Q + tid; i < (cells + 2 * ic) * Q; i += WEIGHT_THREADS) {
-                int row = i / Q, at = i % Q * 4,
+                int row = i / Q, at = i % Q * EACH,
                     cell = (w.cell0 + row + ((row >= ic) + (row >= 2 * ic)) * (w.items - ic)) * C + at;
-                async_copy(to + row * LD + at, v_from + cell);
+                async_copy((float *)((E *)to + row * LD + at), (const float *)(v_from + cell));
                 row -= 2 * ic;
-                if (row >= 0) async_copy(to + a.d_at + row * LD + at, d_from + cell);
+                if (row >= 0)
+                    async_copy((float *)((E *)(to + a.d_at) + row * LD + at), (const float *)(d_from + cell));
             }
             if (tid < up(cells, 8) * 8)
                 ((int *)to)[a.lags_at + tid] =
@@ -92,6 +122,12 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
         const int *lags = (const int *)vs + a.lags_at;
         const weight_tile w = weight_tile_at<MIXED>(a, k - 1);
         const int ic = w.ic, cells = w.steps * ic;
+        if constexpr (P == ONET_BF16) {
+            weights_bf16<MT, NT>(acc, (const bf16 *)vs, (const bf16 *)ds, (const bf16 *)zero, lags, cells, ic,
+                                 warp % MT * 16, slice * 16, SLICES * 16);
+            __syncthreads();
+            continue;
+        }
         float fresh[3][NT][4] = {}; /* sums of the tile, where ROUNDED */
 #pragma unroll 1
         for (int q = slice * 8 + t; q - t < cells; q += SLICES * 8) {
@@ -178,18 +214,19 @@ void weight_tiles_make(const set_run *runs, int count, bool pools, weight_tiles 
     }
 }
 
-template <bool ROUNDED, bool MIXED>
+template <onet_precision P, bool MIXED>
 static void weights_launch(gpu *s, cudaStream_t where, dim3 grid, int CB, size_t shared,
                            const conv_weights_args &a) {
     if (CB == 16)
-        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<16, ROUNDED, MIXED>), a);
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<16, P, MIXED>), a);
     else
-        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<32, ROUNDED, MIXED>), a);
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<32, P, MIXED>), a);
 }
 
 int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     conv_weights_args a = {};
-    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N), ld = CB + 8;
+    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N),
+        ld = precision_of(s) == ONET_BF16 ? (CB + 8) / 2 : CB + 8; /* floats */
     int rows, cells; /* of a tile in shared memory: of v, and of dpre */
     a.v = pools ? s->step.dec_pool : s->step.dec_v;
     a.d = pools ? s->step.dstep : s->step.dpre;
@@ -221,11 +258,9 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     size_t floats = (size_t)a.v_at + 2 * a.stage, red = (size_t)WEIGHT_THREADS / 32 * 16 * 3 * CB;
     size_t shared = (floats > red ? floats : red) * sizeof(float);
     dim3 grid(splits, count, z);
-    if (s->base.tf32)
-        s->ragged.mixed ? weights_launch<true, true>(s, where, grid, CB, shared, a)
-                        : weights_launch<true, false>(s, where, grid, CB, shared, a);
-    else
-        s->ragged.mixed ? weights_launch<false, true>(s, where, grid, CB, shared, a)
-                        : weights_launch<false, false>(s, where, grid, CB, shared, a);
+    with_precision(s, [&]<onet_precision P>() {
+        s->ragged.mixed ? weights_launch<P, true>(s, where, grid, CB, shared, a)
+                        : weights_launch<P, false>(s, where, grid, CB, shared, a);
+    });
     return splits;
 }

@@ -13,8 +13,8 @@ struct pack_args {
     const float *theta;
     size_t weight[MAX_BLOCKS];
     int in[MAX_BLOCKS];
-    int N, C, out, D, base; /* base: channels before those of v and pools */
-    bool tf32;              /* conv and pool are rounded, here once for all that multiply them */
+    int N, C, out, D, base;   /* base: channels before those of v and pools */
+    onet_precision precision; /* conv and pool are rounded, here once for all that multiply them */
     feature_columns columns;
     float *rows, *conv, *conv_t, *pool, *pool_t;
 };
@@ -39,12 +39,17 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
                 p.theta + p.weight[m] + ((size_t)c * p.in[m] + p.base + 2 * p.out * b + e) * 3 + 2 - l;
             v = from[0];
             q = from[3 * p.out];
-            if (p.tf32) {
+            if (p.precision == ONET_TF32) {
                 v = tf32_rounded(v);
                 q = tf32_rounded(q);
             }
         }
         int back = (pair * 3 + l) * square + c * C + e;
+        if (p.precision == ONET_BF16) {
+            ((bf16 *)p.conv)[k] = ((bf16 *)p.conv_t)[back] = bf16_of(v);
+            ((bf16 *)p.pool)[k] = ((bf16 *)p.pool_t)[back] = bf16_of(q);
+            continue;
+        }
         p.conv[k] = v;
         p.pool[k] = q;
         p.conv_t[back] = v;
@@ -65,7 +70,7 @@ void gpu_pack(gpu *s) {
     p.out = sh->s.decoder_out;
     p.D = sh->D;
     p.base = sh->base;
-    p.tf32 = s->base.tf32;
+    p.precision = precision_of(s);
     p.columns = columns_of(sh, s->M);
     p.rows = s->weights.rows;
     p.conv = s->weights.conv;
@@ -105,9 +110,9 @@ __global__ void features_only(features f) {
     features_keep(f, blockIdx.x);
 }
 
-template <bool TF32, bool MIXED> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {
-    typedef tile<128, 64, 4, 2, 1, true, true, TF32> large;
-    typedef tile<64, 64, 2, 2, 1, true, true, TF32> small;
+template <onet_precision P, bool MIXED> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {
+    typedef tile<128, 64, 4, 2, 1, true, true, P> large;
+    typedef tile<64, 64, 2, 2, 1, true, true, P> small;
     int x = up(R, 128), y = up(p.Q, 64);
     if ((long)x * y >= 2 * s->multiprocessors)
         CHAIN(s, dim3(x, y), large::THREADS, sizeof(large), (decoder_rows<MIXED, large>), p);
@@ -124,10 +129,7 @@ void gpu_decoder_rows_forward(gpu *s) {
         return;
     }
     q_args p = {.f = f, .rows = s->weights.rows, .Q = s->Q, .q = s->step.q};
-    if (s->base.tf32)
-        s->ragged.mixed ? decoder_rows_launch<true, true>(s, p, R)
-                        : decoder_rows_launch<true, false>(s, p, R);
-    else
-        s->ragged.mixed ? decoder_rows_launch<false, true>(s, p, R)
-                        : decoder_rows_launch<false, false>(s, p, R);
+    with_precision(s, [&]<onet_precision P>() {
+        s->ragged.mixed ? decoder_rows_launch<P, true>(s, p, R) : decoder_rows_launch<P, false>(s, p, R);
+    });
 }

@@ -13,12 +13,13 @@ struct conv_args {
     const int *step_set;             /* [T] */
     int n, R, T, B, C, out, N, m, Q; /* R rows, T steps; n: of every set, where the batch has one size */
     divider by_n;
-    float *r, *dv, *v, *dpre; /* [N, T, n, C]; v of all but the last block, dpre of all but the first */
+    float *r, *dv, *v, *dpre; /* [N, T, n, C]; v of all but the last block, dpre of all but the first; v and
+                                 dpre are stored<P>, as are: */
     float *pv, *dstep;        /* [N, T, C], likewise */
     size_t plane;             /* T*n*C, or C times the cells of all sets */
     norms norm;               /* [N, C] */
     const float *k0, *k1;
-    const float *conv, *pool; /* packed, for this direction */
+    const float *conv, *pool; /* packed, for this direction, stored<P> too */
     const float *q;
     const int *pos, *order;
     float *praw;
@@ -37,9 +38,10 @@ struct conv_args {
 
 /* dpre of four channels of block m, at number `at` of its planes and those of all blocks; that of the first
  * block is not in memory, since no block reads it. */
+template <onet_precision P>
 __device__ static __forceinline__ float4 dpre_at(const conv_args &p, int m, size_t at, float4 g, float4 k0,
                                                  float4 k1) {
-    if (m) return load4(p.dpre + at);
+    if (m) return four_of((const stored<P> *)p.dpre + at);
     float4 v = load4(p.dv + at), r = load4(p.r + at);
     return make_float4(
         r.x > 0 ? g.x * v.x - k0.x - k1.x * r.x : 0.0f, r.y > 0 ? g.y * v.y - k0.y - k1.y * r.y : 0.0f,

@@ -9,7 +9,7 @@
 
 /* Gradient of q: of x'_i and of y'_t by each lag, in one decoder block (y of the grid), four channels per
  * thread. The part of the start vector goes to start_part. */
-template <bool MIXED>
+template <onet_precision P, bool MIXED>
 __global__ void __launch_bounds__(256)
     decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
     wait_turn();
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll 5
     for (int k = 0; k < n; k++) {
         size_t at = from + (size_t)(item ? k * n + which : which * n + k) * C;
-        const float4 d = dpre_at(p, m, at, g, k0, k1);
+        const float4 d = dpre_at<P>(p, m, at, g, k0, k1);
         int t = item ? k : which, last = item ? placed : __ldg(pos + k);
 #pragma unroll
         for (int l = 0; l < 3; l++)
@@ -132,10 +132,12 @@ void gpu_decoder_rows_backward(gpu *s) {
     if (s->N) {
         conv_args p = gpu_conv_args(s, -1, true);
         dim3 grid(up((p.R + p.T) * (s->C / 4), 256), s->N);
-        if (s->ragged.mixed)
-            CHAIN(s, grid, 256, 0, decoder_dq<true>, p, s->step.dq, s->step.start_part);
-        else
-            CHAIN(s, grid, 256, 0, decoder_dq<false>, p, s->step.dq, s->step.start_part);
+        with_precision(s, [&]<onet_precision P>() {
+            if (s->ragged.mixed)
+                CHAIN(s, grid, 256, 0, (decoder_dq<P, true>), p, s->step.dq, s->step.start_part);
+            else
+                CHAIN(s, grid, 256, 0, (decoder_dq<P, false>), p, s->step.dq, s->step.start_part);
+        });
         gpu_fork(s, 2);
         float *last = s->step.dq + (size_t)R * s->Q;
         gpu_start_gradient(s, s->queue.side[2], last);

@@ -10,13 +10,13 @@
 #include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/layers/features.cuh"
 
-template <bool TF32> using rows_tile = tile<64, 64, 2, 2, 1, true, true, TF32>;
+template <onet_precision P> using rows_tile = tile<64, 64, 2, 2, 1, true, true, P>;
 
 struct rows_args {
     features f;
     int early, H, hidden, tile_rows, R;
     const float *w1, *bias;
-    float *ac;
+    void *ac;     /* stored<P>, as in encoder_block */
     double *part; /* [groups of 32 channels, tiles, 64] */
     unsigned *counters;
     norm_forward norm;
@@ -58,8 +58,10 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
         float4 v = load4(out + m * T::LD + c);
         v = make_float4(h < p.hidden ? v.x + b[0] : 0.0f, h + 1 < p.hidden ? v.y + b[1] : 0.0f,
                         h + 2 < p.hidden ? v.z + b[2] : 0.0f, h + 3 < p.hidden ? v.w + b[3] : 0.0f);
-        if (STATS) store4(out + m * T::LD + c, v);
-        if (h < p.H) store4(p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h, v);
+        stored<T::P> kept[4];
+        put_four(kept, v);
+        if (STATS) store4(out + m * T::LD + c, four_of(kept));
+        if (h < p.H) put_four((stored<T::P> *)p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h, v);
     }
     if (!STATS) return;
     __syncthreads();
@@ -82,8 +84,8 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
 
 struct sums_args {
     int n, H;
-    const set_place *places; /* where the batch has several sizes */
-    const float *ac;
+    const set_place *places;  /* where the batch has several sizes */
+    const void *ac;           /* stored<P>, as in encoder_block */
     const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
     int both;                 /* 2E */
     double *part;             /* [groups of 32 channels, B, 64] */
@@ -93,7 +95,7 @@ struct sums_args {
 
 /* Where sets are too large for a tile of encoder_rows, or have several sizes: one set and 32 channels per
  * thread block. */
-template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+template <onet_precision P, bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
     wait_turn();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
     const set_place at = place_of(p.places, p.n, blockIdx.x);
@@ -101,12 +103,12 @@ template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_ar
     size_t row0 = (size_t)at.row0, ld = 2 * (size_t)p.H;
     double sum = 0, square = 0;
     if (h < p.H) {
-        const float *own = p.ac + row0 * ld + h, *other = own + p.H;
+        const stored<P> *own = (const stored<P> *)p.ac + row0 * ld + h, *other = own + p.H;
         for (int i = group; i < n; i += 4) {
-            float a = own[i * ld], s0 = 0, s1 = 0;
+            float a = float_of(own[i * ld]), s0 = 0, s1 = 0;
 #pragma unroll 4
             for (int j = 0; j < n; j++) {
-                float c = other[j * ld];
+                float c = float_of(other[j * ld]);
                 if constexpr (RELATED)
                     c = with_relations(c, p.e + ((size_t)at.pair0 + (size_t)i * n + j) * p.both,
                                        p.related + h, p.both, p.H);
@@ -153,28 +155,18 @@ void gpu_encoder_rows(gpu *s, int block) {
                       .counters = s->result.counters,
                       .norm = norm1};
     dim3 sums_grid(B, up(s->H, 32));
-    if (s->ragged.mixed) {
-        if (s->base.tf32)
-            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, true, rows_tile<true>>), rows);
+    bool stats = n && n <= 64;
+    with_precision(s, [&]<onet_precision P>() {
+        typedef rows_tile<P> T;
+        if (s->ragged.mixed)
+            CHAIN(s, grid, 128, sizeof(T), (encoder_rows<false, true, T>), rows);
+        else if (stats)
+            CHAIN(s, grid, 128, sizeof(T), (encoder_rows<true, false, T>), rows);
         else
-            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, true, rows_tile<false>>),
-                  rows);
+            CHAIN(s, grid, 128, sizeof(T), (encoder_rows<false, false, T>), rows);
         if (sums.both)
-            CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
-        else
-            CHAIN(s, sums_grid, 128, 0, pair_sums<false>, sums);
-    } else if (n <= 64) {
-        if (s->base.tf32)
-            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<true, false, rows_tile<true>>), rows);
-        else
-            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<true, false, rows_tile<false>>),
-                  rows);
-    } else {
-        if (s->base.tf32)
-            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, false, rows_tile<true>>), rows);
-        else
-            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, false, rows_tile<false>>),
-                  rows);
-        CHAIN(s, sums_grid, 128, 0, pair_sums<false>, sums);
-    }
+            CHAIN(s, sums_grid, 128, 0, (pair_sums<P, true>), sums);
+        else if (!stats)
+            CHAIN(s, sums_grid, 128, 0, (pair_sums<P, false>), sums);
+    });
 }

@@ -9,14 +9,16 @@
 struct correct_args {
     int n, H;
     const set_place *places; /* where the batch has several sizes */
-    const float *ac, *sum, *c0, *c1;
+    const void *ac;          /* stored<P>, as in encoder_block */
+    const float *sum, *c0, *c1;
     float *dac;
     const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
     int both;                 /* 2E */
 };
 
 /* A thread block has some rows of a set, a thread four channels of a row's a or c. */
-template <bool RELATED> __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
+template <onet_precision P, bool RELATED>
+__global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
     wait_turn();
     int quads = p.H / 4, i = blockIdx.y * 256 + threadIdx.x, own = i / quads, k = (i - own * quads) * 4;
     const set_place place = place_of(p.places, p.n, blockIdx.x);
@@ -25,11 +27,11 @@ template <bool RELATED> __global__ void __launch_bounds__(256) encoder_correct(c
     if (own >= 2 * n) return;
     size_t set = (size_t)place.row0 * 2 * p.H,
            at = set + (size_t)(c ? own - n : own) * 2 * p.H + (c ? p.H : 0) + k;
-    const float *other = p.ac + set + (c ? 0 : p.H) + k;
-    float4 x = load4(p.ac + at), sum = load4(p.sum + at), c0 = load4(p.c0 + k), c1 = load4(p.c1 + k);
+    const stored<P> *ac = (const stored<P> *)p.ac, *other = ac + set + (c ? 0 : p.H) + k;
+    float4 x = four_of(ac + at), sum = load4(p.sum + at), c0 = load4(p.c0 + k), c1 = load4(p.c1 + k);
 #pragma unroll 4
     for (int j = 0; j < n; j++) {
-        float4 y = load4(other + (size_t)j * 2 * p.H);
+        float4 y = four_of(other + (size_t)j * 2 * p.H);
         if constexpr (RELATED) {
             size_t pair = (size_t)place.pair0 + (c ? (size_t)j * n + (own - n) : (size_t)own * n + j);
             y = with_relations(y, p.e + pair * p.both, p.related + k, p.both, p.H);
@@ -60,11 +62,13 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
                             .related = s->related.w[block],
                             .both = 2 * sh->s.relations};
     dim3 grid(s->base.B, up(2 * n * (s->H / 4), 256));
-    if (correct.both) {
-        CHAIN(s, grid, 256, 0, encoder_correct<true>, correct);
-        gpu_related_weights(s, block);
-    } else
-        CHAIN(s, grid, 256, 0, encoder_correct<false>, correct);
+    with_precision(s, [&]<onet_precision P>() {
+        if (correct.both)
+            CHAIN(s, grid, 256, 0, (encoder_correct<P, true>), correct);
+        else
+            CHAIN(s, grid, 256, 0, (encoder_correct<P, false>), correct);
+    });
+    if (correct.both) gpu_related_weights(s, block);
     gpu_fork(s, 2);
     e->splits = gpu_rows_weights(s, s->queue.side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
     if (block == 0 && !s->given.train_vectors) return; /* its input needs no gradient */

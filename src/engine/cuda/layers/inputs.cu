@@ -24,8 +24,9 @@ struct inputs_args {
 };
 
 /* ROWS rows and 64 columns per thread block. */
-template <int ROWS, bool TF32>
-using inputs_tile = tile<ROWS, 64, ROWS == 64 ? 2 : 1, 2, ROWS == 64 ? 2 : 4, true, false, TF32>;
+template <int ROWS, onet_precision P>
+using inputs_tile =
+    tile<ROWS, 64, ROWS == 64 ? 2 : 1, 2, ROWS == 64 || P == ONET_BF16 ? 2 : 4, true, false, P>;
 
 /* After the product: one column per thread, every SLICES-th row. */
 template <bool MIXED, class T>
@@ -115,10 +116,10 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) inputs(inputs_args p)
 }
 
 /* With the largest tiles that give every multiprocessor one. */
-template <bool TF32, bool MIXED> static void inputs_launch(gpu *s, const inputs_args &p) {
-    typedef inputs_tile<64, TF32> large;
-    typedef inputs_tile<32, TF32> middle;
-    typedef inputs_tile<16, TF32> small;
+template <onet_precision P, bool MIXED> static void inputs_launch(gpu *s, const inputs_args &p) {
+    typedef inputs_tile<64, P> large;
+    typedef inputs_tile<32, P> middle;
+    typedef inputs_tile<16, P> small;
     int y = up(p.columns.width, 64);
     if ((long)up(p.R, 64) * y >= s->multiprocessors)
         CHAIN(s, dim3(up(p.R, 64), y), large::THREADS, sizeof(large), (inputs<MIXED, large>), p);
@@ -156,8 +157,7 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
         p.counter = s->result.counters;
         p.back = norms_second_back(s, block - 1);
     }
-    if (s->base.tf32)
-        s->ragged.mixed ? inputs_launch<true, true>(s, p) : inputs_launch<true, false>(s, p);
-    else
-        s->ragged.mixed ? inputs_launch<false, true>(s, p) : inputs_launch<false, false>(s, p);
+    with_precision(s, [&]<onet_precision P>() {
+        s->ragged.mixed ? inputs_launch<P, true>(s, p) : inputs_launch<P, false>(s, p);
+    });
 }

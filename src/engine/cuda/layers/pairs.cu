@@ -19,7 +19,8 @@ struct pair_args : pairs_of_block {
     pair_plan plan;
     const pair_tile *tiles; /* of a batch of several sizes */
     size_t gamma;
-    float *u, *best;
+    void *u; /* stored<P>, as in encoder_block */
+    float *best;
     int *arg;
     double *part; /* [tiles, 2*O] */
     unsigned *counter;
@@ -30,6 +31,10 @@ struct pair_args : pairs_of_block {
 __host__ __device__ static inline int pair_stride(int kc) {
     return kc % 32 ? kc : kc + 16;
 }
+/* The same in bfloat16, of weights. */
+__host__ __device__ static inline int pair_stride_weights(int kc) {
+    return kc + 8;
+}
 
 /* Shared memory: w [channels at a time][kc], g and e of norm1 [kc], a [rows][kc], c [rows of the sets][kc]
  * for kc hidden channels at a time (all of them where they fit), and parts of u [splits][cells][channels +
@@ -38,6 +43,8 @@ static size_t pair_shared(const gpu *s, const pair_plan *p, int rows, int groups
     int W = pairs_width(s); /* rows: of a and of c; groups: of 16 cells, once per split */
     size_t ld = (size_t)pair_stride(p->kc), all = (size_t)(W + rows) * ld + 2 * (size_t)p->kc,
            u = (size_t)groups * PAIR_GROUP * (W + 8), sums = 4 * 32 * (size_t)p->warps;
+    if (precision_of(s) == ONET_BF16) /* floats */
+        all = (W * (size_t)pair_stride_weights(p->kc) + rows * ld) / 2;
     return (std::max(all, sums) + u) * sizeof(float);
 }
 
@@ -52,7 +59,7 @@ static bool pair_channels(const gpu *s, int rows, int groups, pair_plan *p) {
 /* Where the shared memory of a multiprocessor has no room for two thread blocks, one with more warps; with
  * TF32 alone, so that float32 keeps the order of its sums. */
 static void pair_widen(const gpu *s, int most, pair_plan *p) {
-    if (s->base.tf32 && 2 * p->shared > s->shared) p->warps = std::min((int)PAIR_WARPS, most);
+    if (s->base.precision && 2 * p->shared > s->shared) p->warps = std::min((int)PAIR_WARPS, most);
 }
 
 /* Warps that share the hidden channels of the same cells. */
@@ -171,6 +178,34 @@ __device__ static __forceinline__ void pair_fetch_weights(const pair_args &p, fl
     }
 }
 
+/* The same in bfloat16: W2 times norm1's scale, which the kernel before this one makes. */
+template <int W>
+__device__ static __forceinline__ void pair_fetch_weights_bf16(const pair_args &p, bf16 *ws, int o0, int k0,
+                                                               int kn) {
+    const int ld = pair_stride_weights(p.plan.kc), warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+#pragma unroll 1
+    for (int c = warp; c < W; c += (int)blockDim.x >> 5)
+#pragma unroll 1
+        for (int k = lane * 8; k < kn; k += 256)
+            async_copy<4>((float *)(ws + c * ld + k),
+                          (const float *)(p.w2 + (size_t)min(o0 + c, p.O - 1) * p.H + k0 + k),
+                          o0 + c < p.O ? 4 : 0);
+}
+/* Starts the copy of a of the tile's rows and c of the items, as pair_fetch_rows. */
+__device__ static __forceinline__ void pair_fetch_rows_bf16(const pair_args &p, const pair_tile &c,
+                                                            int others, int other0, int k0, int kn,
+                                                            bf16 *as) {
+    const int H = p.H, ld = pair_stride(p.plan.kc), lane = threadIdx.x & 31;
+#pragma unroll 1
+    for (int r = (int)threadIdx.x >> 5; r < c.rows + others; r += (int)blockDim.x >> 5) {
+        const bf16 *from = (const bf16 *)p.ac + (r < c.rows ? (size_t)(c.row0 + r) * 2 * H
+                                                            : (size_t)(other0 + r - c.rows) * 2 * H + H);
+#pragma unroll 1
+        for (int k = lane * 8; k < kn; k += 256)
+            async_copy((float *)(as + r * ld + k), (const float *)(from + k0 + k));
+    }
+}
+
 /* Starts the copy of g and e of norm1, a of the tile's rows and c of the items, which follow each other in
  * shared memory: kn hidden channels from k0 on. */
 __device__ static __forceinline__ void pair_fetch_rows(const pair_args &p, const pair_tile &c, int others,
@@ -264,8 +299,57 @@ __device__ static __forceinline__ void pair_product(const pair_tile &c, const pa
     }
 }
 
+/* pair_product in bfloat16: norm1 is in the weights, so that a factor is h itself. */
+template <int NT>
+__device__ static __forceinline__ void pair_product_bf16(const pair_tile &c, const pair_items &j, int KC,
+                                                         int kn, bool more, float *us, const bf16 *ws,
+                                                         const bf16 *as) {
+    constexpr int ldu = 8 * NT + 8;
+    const int ld = pair_stride(KC), ldw = pair_stride_weights(KC), lane = threadIdx.x & 31,
+              warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3, splits = c.splits,
+              part = c.groups * PAIR_GROUP * ldu;
+    /* Of each 8 x 16 weights, those of two blocks of 8 channels at a time. */
+    const bf16 *w_at = ws + ((lane >> 4) * 8 + (lane & 7)) * ldw + (lane >> 3 & 1) * 8;
+#pragma unroll 1
+    for (int first = warp / splits * 16; first < j.cells; first += ((int)blockDim.x >> 5) / splits * 16) {
+        const bf16 *a_at[2], *c_at[2];
+#pragma unroll
+        for (int x = 0; x < 2; x++) {
+            int q = min(first + x * 8 + g, j.cells - 1), row = q * j.inverse >> 20, item = q - row * j.jc;
+            a_at[x] = as + row * ld + t * 4;
+            c_at[x] = as + (c.rows + (c.whole ? (row * j.inverse >> 20) * c.n + item : item)) * ld + t * 4;
+        }
+        float acc[NT][4] = {};
+#pragma unroll 2
+        for (int k = warp % splits * 16; k < kn; k += splits * 16) {
+            unsigned h[4];
+#pragma unroll
+            for (int x = 0; x < 2; x++) {
+                uint2 va = *(const uint2 *)(a_at[x] + k), vc = *(const uint2 *)(c_at[x] + k);
+                h[x] = bf16_relu_sum(va.x, vc.x);
+                h[x + 2] = bf16_relu_sum(va.y, vc.y);
+            }
+#pragma unroll
+            for (int o = 0; o < NT; o += 2) {
+                unsigned w[4];
+                matrices(w, w_at + o * 8 * ldw + k);
+                mma16(acc[o], h, w[0], w[1]);
+                mma16(acc[o + 1], h, w[2], w[3]);
+            }
+        }
+        float *to = us + warp % splits * part + (first + g) * ldu + t * 2;
+#pragma unroll
+        for (int o = 0; o < NT; o++)
+#pragma unroll
+            for (int x = 0; x < 2; x++) {
+                float2 *at = (float2 *)(to + x * 8 * ldu + o * 8), old = more ? *at : make_float2(0, 0);
+                *at = make_float2(old.x + acc[o][2 * x], old.y + acc[o][2 * x + 1]);
+            }
+    }
+}
+
 /* u = relu(sum of its parts + bias), in shared memory and in device memory; from: the tile's first cell. */
-template <int W>
+template <int W, onet_precision P>
 __device__ static __forceinline__ void pair_finish_cells(const pair_args &p, const pair_tile &c,
                                                          const pair_items &j, size_t from, int o, float bias,
                                                          float *us) {
@@ -277,7 +361,7 @@ __device__ static __forceinline__ void pair_finish_cells(const pair_args &p, con
 #pragma unroll 2
         for (int z = 1; z < c.splits; z++) u += at[z * part];
         *at = u = relu(u + bias);
-        if (o < p.O) p.u[(from + j.j0 + q) * p.O + o] = u; /* jc < n: a single row */
+        if (o < p.O) put_one((stored<P> *)p.u + (from + j.j0 + q) * p.O + o, u); /* jc < n: a single row */
     }
 }
 
@@ -333,9 +417,10 @@ __device__ static __forceinline__ void pair_leave_sums(const pair_args &p, int o
     p.part[(size_t)blockIdx.x * 2 * p.O + tid / W * p.O + o0 + tid % W] = add;
 }
 
-template <int NT, bool ROUNDED, bool MIXED, bool RELATED>
+template <int NT, onet_precision P, bool MIXED, bool RELATED>
 __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_args p) {
     constexpr int W = 8 * NT; /* channels at a time */
+    constexpr bool BF16 = P == ONET_BF16;
     extern __shared__ float4 memory[];
     const pair_tile c = pair_tile_at<MIXED>(p);
     const int n = c.n, H = p.H, O = p.O, KC = p.plan.kc, tid = (int)threadIdx.x;
@@ -343,8 +428,10 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_a
     const int JC = MIXED ? min(n, (int)PAIR_CELLS) : p.plan.jc;
     float *us = (float *)memory, *ws = us + c.splits * c.groups * PAIR_GROUP * (W + 8),
           *gs = ws + W * pair_stride(KC), *as = gs + 2 * KC;
+    bf16 *ws_half = (bf16 *)ws, *as_half = ws_half + W * pair_stride_weights(KC);
     /* Do g, e, a and c stay in shared memory for all channels? pair_leave_sums overwrites what follows us. */
-    const bool kept = KC >= H && JC >= n && W * pair_stride(KC) >= 4 * (int)blockDim.x;
+    const bool kept = KC >= H && JC >= n &&
+                      (BF16 ? W * pair_stride_weights(KC) / 2 : W * pair_stride(KC)) >= 4 * (int)blockDim.x;
 #pragma unroll 1
     for (int o0 = 0; o0 < O; o0 += W) {
         const int o_own = o0 + tid % W; /* in the passes over u */
@@ -358,25 +445,35 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_a
             for (int k0 = 0; k0 < H; k0 += KC) {
                 const int kn = min(KC, H - k0);
                 __syncthreads();
-                if (KC < H || !j0)
+                if (!BF16 && (KC < H || !j0))
                     pair_fetch_weights<W>(
                         p, ws, o0,
                         k0); /* not written by the previous kernel, so there is no need to wait for it */
                 if (!j0 && !k0 && o_own < p.out) {
-                    bias = __ldg(p.theta + p.bias + o_own);
+                    if (!BF16) bias = __ldg(p.theta + p.bias + o_own);
                     sign = __ldg(p.theta + p.gamma + o_own) < 0 ? -1.0f : 1.0f;
                 }
                 if (!o0 && !j0 && !k0) wait_turn();
-                if (!o0 || !kept) pair_fetch_rows(p, c, c.whole ? c.rows : jc, c.other0 + j0, k0, kn, gs, as);
+                const int others = c.whole ? c.rows : jc;
+                if constexpr (BF16) {
+                    if (!j0 && !k0) bias = load(p.bias2 + min(o_own, O - 1));
+                    if (KC < H || !j0) pair_fetch_weights_bf16<W>(p, ws_half, o0, k0, kn);
+                    if (!o0 || !kept) pair_fetch_rows_bf16(p, c, others, c.other0 + j0, k0, kn, as_half);
+                } else if (!o0 || !kept)
+                    pair_fetch_rows(p, c, others, c.other0 + j0, k0, kn, gs, as);
                 async_commit();
                 async_wait<0>();
                 __syncthreads();
-                pair_relations related = {};
-                if constexpr (RELATED) related = {p.e + (from + j0) * p.both, p.related + k0, p.both, H};
-                pair_product<NT, ROUNDED, RELATED>(c, j, KC, kn, k0 > 0, us, ws, gs, as, related);
+                if constexpr (BF16)
+                    pair_product_bf16<NT>(c, j, KC, kn, k0 > 0, us, ws_half, as_half);
+                else {
+                    pair_relations related = {};
+                    if constexpr (RELATED) related = {p.e + (from + j0) * p.both, p.related + k0, p.both, H};
+                    pair_product<NT, P == ONET_TF32, RELATED>(c, j, KC, kn, k0 > 0, us, ws, gs, as, related);
+                }
             }
             __syncthreads();
-            pair_finish_cells<W>(p, c, j, from, o_own, bias, us);
+            pair_finish_cells<W, P>(p, c, j, from, o_own, bias, us);
             __syncthreads();
             if (o_own < O) pair_pool<W>(p, c, j, o_own, sign, us, sum, square);
         }
@@ -389,13 +486,15 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_a
     if (tid < p.out) norm_make(p.norm2, tid, total[tid], total[O + tid]);
 }
 
-template <bool ROUNDED, bool MIXED, bool RELATED = false>
-static void pair_forward_launch(gpu *s, const pair_args &p) {
+template <int NT, onet_precision P> static void pair_forward_launch(gpu *s, const pair_args &p) {
     int threads = p.plan.warps * 32;
-    if (pairs_width(s) == 16)
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<2, ROUNDED, MIXED, RELATED>), p);
+    if (p.both) { /* always with tables of several sizes, never in bfloat16 */
+        if constexpr (P != ONET_BF16)
+            CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<NT, P, true, true>), p);
+    } else if (s->ragged.mixed)
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<NT, P, true, false>), p);
     else
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<4, ROUNDED, MIXED, RELATED>), p);
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<NT, P, false, false>), p);
 }
 
 void gpu_encoder_pairs(gpu *s, int block) {
@@ -413,11 +512,13 @@ void gpu_encoder_pairs(gpu *s, int block) {
     p.part = s->step.part;
     p.counter = s->result.counters;
     p.norm2 = norms_second(s, block);
-    if (p.both)
-        s->base.tf32 ? pair_forward_launch<true, true, true>(s, p)
-                     : pair_forward_launch<false, true, true>(s, p);
-    else if (s->base.tf32)
-        s->ragged.mixed ? pair_forward_launch<true, true>(s, p) : pair_forward_launch<true, false>(s, p);
-    else
-        s->ragged.mixed ? pair_forward_launch<false, true>(s, p) : pair_forward_launch<false, false>(s, p);
+    if (precision_of(s) == ONET_BF16) pairs_pack(s, block);
+    with_precision(s, [&]<onet_precision P>() {
+        if (pairs_width(s) == 16)
+            pair_forward_launch<2, P>(s, p);
+        else if (pairs_width(s) == 32)
+            pair_forward_launch<4, P>(s, p);
+        else if constexpr (P == ONET_BF16)
+            pair_forward_launch<8, P>(s, p);
+    });
 }

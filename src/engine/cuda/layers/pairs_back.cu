@@ -16,38 +16,30 @@
 #include "engine/cuda/base/mma.cuh"
 #include "engine/cuda/layers/pairs.cuh"
 
-enum { BACK_WARPS = 16, BACK_ITEMS = 64 /* items j at a time */, BACK_DU = 16384 /* floats of du */ };
-
-struct back_args : pairs_of_block {
-    back_plan plan;
-    const back_tile *tiles; /* of a batch of several sizes */
-    const float *u, *gd;
-    const int *arg;
-    const float *k0, *k1; /* [O] */
-    float *grad;
-    float *sum;  /* [R, 2H] */
-    float *g;    /* [tiles, H, O] */
-    float *part; /* [tiles, H + O] */
-    unsigned *counter;
-    norm_backward back;
-};
+enum { BACK_ITEMS = 64 /* items j at a time */, BACK_DU = 16384 /* floats of du */ };
 
 /* Shared memory, for some rows i and jc items j at a time: du [rows][jc][channels + 4], gd and arg [rows]
  * [channels], a [rows][KB + 4] and c [rows of the sets, or jc, and 8 more][KB + 4], da [rows][KB]; each
  * thread's weights, sums of du by warp [warps][channels]; at the end, in place of all, sums over the tiles.
  */
 static size_t back_shared(const gpu *s, const back_plan *p, int S, int rows, int jc) {
+    if (precision_of(s) == ONET_BF16) return back_shared_bf16(s, p, S, rows, jc);
     size_t W = (size_t)pairs_width(s), KB = 16 * (size_t)p->warps, R = (size_t)rows,
            C = (S > 1 ? R : (size_t)jc) + 8;
     size_t floats = R * jc * (W + 4) + 2 * R * W + (R + C) * (KB + 4) + R * KB + 18 * W * p->warps;
     return std::max(floats, 4 * (size_t)(s->H + s->O)) * sizeof(float);
 }
 
+/* Floats of du of a pair in shared memory. */
+static int back_pair_floats(const gpu *s) {
+    return precision_of(s) == ONET_BF16 ? (pairs_width(s) + 8) / 2 : pairs_width(s) + 4;
+}
+
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
     int tiles = s->H / 16;
     p->warps = up(tiles, up(tiles, BACK_WARPS));
     p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
-    for (int room = BACK_DU / (p->jc * (pairs_width(s) + 4));; room /= 2) { /* rows at a time */
+    for (int room = BACK_DU / (p->jc * back_pair_floats(s));; room /= 2) { /* rows at a time */
         p->S = up(B, s->multiprocessors * (BACK_WARPS / p->warps));
         p->S = std::max(1, n > BACK_ITEMS ? 1 : std::min(p->S, room / n));
         p->rows = p->S > 1 ? p->S * n : up(n, up(n, std::max(room, 1)));
@@ -61,7 +53,7 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
  * bytes. False: not even one row does. */
 static bool back_tile_fit(const gpu *s, back_plan *p, int n, int S, size_t limit) {
     p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
-    int room = std::max(BACK_DU / (p->jc * (pairs_width(s) + 4)), 1);
+    int room = std::max(BACK_DU / (p->jc * back_pair_floats(s)), 1);
     p->S = n > BACK_ITEMS ? 1 : std::max(1, std::min(S, room / n));
     while (p->S > 1 && back_shared(s, p, p->S, p->S * n, p->jc) > limit) p->S--;
     p->rows = p->S > 1 ? p->S * n : up(n, up(n, room));
@@ -77,7 +69,8 @@ bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p,
     p->warps = up(hidden, up(hidden, BACK_WARPS));
     /* A thread block has whole sets. Where sets are few, two of them share the hidden channels of a set,
      * since the kernel ends with its largest set. */
-    if (p->warps > 4 && end.sets < 2 * s->multiprocessors) p->warps = up(p->warps, 2);
+    if (p->warps > 4 && precision_of(s) != ONET_BF16 && end.sets < 2 * s->multiprocessors)
+        p->warps = up(p->warps, 2);
     int blocks = BACK_WARPS / p->warps, cells = up(end.pair0, s->multiprocessors * blocks);
     /* Two thread blocks share a multiprocessor where their registers allow it. */
     size_t half = s->shared_all / 2 - 2048;
@@ -99,45 +92,6 @@ bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p,
         if (fits || limit == s->shared) return fits;
     }
 }
-
-/* What a thread block works on; `whole`: several sets, all their rows at a time. */
-struct back_work {
-    int n, row0, rows, sets, RS, JC; /* RS rows and JC items j at a time */
-    bool whole;
-    size_t pair0;
-};
-
-template <bool MIXED> __device__ static __forceinline__ back_work back_work_at(const back_args &p) {
-    back_work c;
-    if constexpr (MIXED) {
-        const back_tile t = p.tiles[blockIdx.x];
-        c.n = t.n;
-        c.sets = t.sets;
-        c.row0 = t.row0;
-        c.pair0 = (size_t)t.pair0;
-        c.RS = t.rows;
-        c.JC = t.jc;
-        c.whole = t.sets > 1;
-    } else {
-        int set0 = (int)blockIdx.x * p.plan.S;
-        c.n = p.n;
-        c.sets = min(p.plan.S, p.B - set0);
-        c.row0 = set0 * p.n;
-        c.pair0 = (size_t)c.row0 * p.n;
-        c.RS = p.plan.rows;
-        c.JC = p.plan.jc;
-        c.whole = p.plan.S > 1;
-    }
-    c.rows = c.sets * c.n;
-    return c;
-}
-
-/* Some rows i and items j of the tile, at a time. */
-struct back_piece {
-    int i0, j0, rs, jn, jl; /* rs rows from i0 on; jl items from j0 on, padded to jn */
-    int inverse;            /* x / jn is x * inverse >> 20 */
-    int row0, others, other0;
-};
 
 struct back_memory { /* back_shared says what is where */
     float *du, *gds, *args, *as, *das;
@@ -183,7 +137,8 @@ __device__ static __forceinline__ void back_fetch(const back_args &p, const back
 #pragma unroll 1
     for (int y = tid / Q; y < x.rs * x.jn; y += T / Q) {
         int r = y * x.inverse >> 20, j = y - r * x.jn;
-        async_copy<4>(m.du + y * ldd + quad, p.u + (cell0 + (size_t)r * c.n + j) * p.O + o0 + quad,
+        async_copy<4>(m.du + y * ldd + quad,
+                      (const float *)p.u + (cell0 + (size_t)r * c.n + j) * p.O + o0 + quad,
                       j < x.jl && there ? 4 : 0);
     }
     if (kept) return;
@@ -195,20 +150,6 @@ __device__ static __forceinline__ void back_fetch(const back_args &p, const back
 #pragma unroll 1
         for (int k = (tid & 31) * 4; k < KB; k += 128)
             async_copy<4>(m.as + r * ldk + k, from + k, r < x.rs + x.others && kbase + k < p.H ? 4 : 0);
-    }
-}
-
-/* Starts the copy of the gradient at the pool, and of the item that each pool took. */
-template <int W>
-__device__ static __forceinline__ void back_fetch_pool(const back_args &p, const back_piece &x, int o0,
-                                                       const back_memory &m) {
-    constexpr int Q = W / 4;
-    const int T = (int)blockDim.x, quad = (int)threadIdx.x % Q * 4;
-#pragma unroll 1
-    for (int r = (int)threadIdx.x / Q; r < x.rs; r += T / Q) {
-        size_t at = (size_t)(x.row0 + r) * p.O + o0 + quad;
-        async_copy(m.gds + r * W + quad, p.gd + at);
-        async_copy(m.args + r * W + quad, (const float *)p.arg + at);
     }
 }
 
@@ -227,29 +168,11 @@ __device__ static __forceinline__ float4 back_du(const back_args &p, const back_
         if (j >= n) continue;
         float4 u = load4(m.du + y * ldd + quad), d = load4(m.gds + r * W + quad);
         int4 arg = *(const int4 *)(m.args + r * W + quad);
-        if (pool_sums(p.pool)) arg.x = arg.y = arg.z = arg.w = own == j ? -1 : j;
-        d.x = u.x > 0 ? (arg.x == j ? d.x : 0.0f) - k0.x - k1.x * u.x : 0.0f;
-        d.y = u.y > 0 ? (arg.y == j ? d.y : 0.0f) - k0.y - k1.y * u.y : 0.0f;
-        d.z = u.z > 0 ? (arg.z == j ? d.z : 0.0f) - k0.z - k1.z * u.z : 0.0f;
-        d.w = u.w > 0 ? (arg.w == j ? d.w : 0.0f) - k0.w - k1.w * u.w : 0.0f;
+        d = back_du_of(u, d, arg, own, j, p.pool, k0, k1);
         store4(m.du + y * ldd + quad, ROUNDED ? tf32_rounded(d) : d);
         add = make_float4(add.x + d.x, add.y + d.y, add.z + d.z, add.w + d.w);
     }
     return add;
-}
-
-/* Writes the warp's sums of du to gbs or, with `again`, adds them to what is there. */
-template <int W> __device__ static __forceinline__ void back_sum_du(float4 add, bool again, double *gbs) {
-    constexpr int Q = W / 4;
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, quad = (int)threadIdx.x % Q * 4;
-    double sums[4] = {(double)add.x, (double)add.y, (double)add.z, (double)add.w};
-#pragma unroll
-    for (int q = 0; q < 4; q++) {
-#pragma unroll
-        for (int z = Q; z < 32; z *= 2) sums[q] += __shfl_xor_sync(0xffffffff, sums[q], z);
-        double *to = gbs + warp * W + quad + q;
-        if (lane < Q) *to = again ? *to + sums[q] : sums[q];
-    }
 }
 
 /* Item i with the 8 items j whose du begins at d, c in `c` and a at `a`: G += h du, where ROUNDED by the
@@ -406,25 +329,6 @@ __device__ static __forceinline__ void back_leave_G(const back_args &p, const fl
     }
 }
 
-/* By the last thread block to finish: the gradient of b2, and the backward pass of norm1. */
-__device__ static __forceinline__ void back_norm(const back_args &p,
-                                                 double *total /* [H + O], and scratch */) {
-    const int H = p.H, O = p.O, T = (int)blockDim.x, tid = (int)threadIdx.x;
-    const double *b_total = total + H;
-    column_totals(p.part, (int)gridDim.x, H + O, total, total + H + O,
-                  (int)(p.plan.shared / sizeof(double)) - H - O);
-#pragma unroll 1
-    for (int o = tid; o < p.out; o += T) p.grad[p.bias + o] = (float)b_total[o];
-#pragma unroll 1
-    for (int h = tid; h < p.hidden; h += T) {
-        double dy = 0;
-#pragma unroll 8
-        for (int o = 0; o < p.out; o++)
-            dy += (double)__ldg(p.theta + p.weight + (size_t)o * p.hidden + h) * b_total[o];
-        norm_back(p.back, h, dy, (total[h] - (double)p.norm1.mean[h] * dy) * (double)p.norm1.inv[h]);
-    }
-}
-
 template <int NT, bool ROUNDED, bool MIXED, bool RELATED>
 __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_args p) {
     constexpr int W = 8 * NT, Q = W / 4, ldd = W + 4; /* channels at a time */
@@ -455,16 +359,7 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
         for (int i0 = 0; i0 < c.rows; i0 += c.RS)
 #pragma unroll 1
             for (int j0 = 0; j0 < n; j0 += c.JC) {
-                back_piece x;
-                x.i0 = i0;
-                x.j0 = j0;
-                x.rs = min(c.RS, c.rows - i0);
-                x.jn = min(c.JC, (n - j0 + 7) & ~7);
-                x.jl = min(c.JC, n - j0);
-                x.inverse = ((1 << 20) + x.jn - 1) / x.jn;
-                x.row0 = c.row0 + i0;
-                x.others = c.whole ? x.rs : x.jl;
-                x.other0 = c.whole ? x.row0 : c.row0 + j0;
+                const back_piece x = back_piece_at(c, i0, j0);
                 __syncthreads();
                 back_fetch<W>(p, c, x, o0, kbase, o0 && x.rs == c.rows && x.jl == n, m);
                 if (!o0 && !i0 && !j0) wait_turn(); /* the previous kernel writes gd, k0 and k1 */
@@ -472,7 +367,7 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
                 if (there) {
                     k0 = load4(p.k0 + o0 + quad);
                     k1 = load4(p.k1 + o0 + quad);
-                    back_fetch_pool<W>(p, x, o0, m);
+                    back_fetch_pool<W>(p, x, o0, m.gds, m.args);
                 }
                 async_commit();
                 async_wait<0>();
@@ -499,15 +394,15 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
     if (last_block(p.counter, gridDim.x * gridDim.y)) back_norm(p, (double *)memory);
 }
 
-template <bool ROUNDED, bool MIXED, bool RELATED = false>
-static void pair_backward_launch(gpu *s, const back_args &p) {
+template <int NT, bool ROUNDED> static void pair_backward_launch(gpu *s, const back_args &p) {
     dim3 grid(p.plan.tiles, up(s->H / 16, p.plan.warps));
-    if (pairs_width(s) == 16)
-        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<2, ROUNDED, MIXED, RELATED>),
-              p);
+    int threads = p.plan.warps * 32;
+    if (p.both) /* always with tables of several sizes */
+        CHAIN(s, grid, threads, p.plan.shared, (pair_backward_kernel<NT, ROUNDED, true, true>), p);
+    else if (s->ragged.mixed)
+        CHAIN(s, grid, threads, p.plan.shared, (pair_backward_kernel<NT, ROUNDED, true, false>), p);
     else
-        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<4, ROUNDED, MIXED, RELATED>),
-              p);
+        CHAIN(s, grid, threads, p.plan.shared, (pair_backward_kernel<NT, ROUNDED, false, false>), p);
 }
 
 void gpu_encoder_pairs_backward(gpu *s, int block) {
@@ -529,13 +424,13 @@ void gpu_encoder_pairs_backward(gpu *s, int block) {
     p.part = s->step.part_f;
     p.counter = s->result.counters;
     p.back = norms_first_back(s, block);
-    if (p.both)
-        s->base.tf32 ? pair_backward_launch<true, true, true>(s, p)
-                     : pair_backward_launch<false, true, true>(s, p);
-    else if (s->base.tf32)
-        s->ragged.mixed ? pair_backward_launch<true, true>(s, p) : pair_backward_launch<true, false>(s, p);
+    onet_precision precision = precision_of(s);
+    if (precision == ONET_BF16)
+        pair_backward_bf16(s, p);
+    else if (pairs_width(s) == 16)
+        precision ? pair_backward_launch<2, true>(s, p) : pair_backward_launch<2, false>(s, p);
     else
-        s->ragged.mixed ? pair_backward_launch<false, true>(s, p) : pair_backward_launch<false, false>(s, p);
+        precision ? pair_backward_launch<4, true>(s, p) : pair_backward_launch<4, false>(s, p);
     gpu_fork(s, 1);
     gpu_sum_rows(s, s->queue.side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
 }

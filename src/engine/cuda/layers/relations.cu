@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(LAST_THREADS)
                     continue;
                 }
                 const int pos = load(p.pos + at.row0 + i);
-                const float4 d = dpre_at(p, m, m * p.plane + cell * C + c, g, k0, k1);
+                const float4 d = dpre_at<ONET_FLOAT32>(p, m, m * p.plane + cell * C + c, g, k0, k1);
 #pragma unroll
                 for (int l = 0; l < 3; l++) {
                     if (t <= l || t - l > pos) continue;

@@ -34,11 +34,11 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ro
     });
 }
 
-template <bool TF32>
+template <onet_precision P>
 static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
                                float *part) {
-    typedef tile<128, 64, 4, 2, 1, false, false, TF32> wide;
-    typedef tile<64, 64, 2, 2, 1, false, false, TF32> narrow;
+    typedef tile<128, 64, 4, 2, 1, false, false, P> wide;
+    typedef tile<64, 64, 2, 2, 1, false, false, P> narrow;
     bool large = (long)width * (in + ones) >= 128 * 1024;
     int x = up(width, large ? 128 : 64), y = up(in + ones, 64), splits = up(s->multiprocessors, x * y);
     if (splits > up(R, 64)) splits = up(R, 64);
@@ -63,8 +63,11 @@ static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int w
 
 int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
                      float *part) {
-    return s->base.tf32 ? rows_weights_launch<true>(s, where, d, width, R, in, ones, part)
-                        : rows_weights_launch<false>(s, where, d, width, R, in, ones, part);
+    int splits = 0;
+    with_precision(s, [&]<onet_precision P>() {
+        splits = rows_weights_launch<P>(s, where, d, width, R, in, ones, part);
+    });
+    return splits;
 }
 
 /* out [width] = sum over the rows of part [rows, width], in a fixed order. */

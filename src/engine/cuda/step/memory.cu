@@ -44,6 +44,10 @@ static void place_fixed(gpu *s, arena &a) {
         a.place(e->k1, O);
         a.place(e->c0, H);
         a.place(e->c1, H);
+        a.place(s->half[k].w2, O * H);
+        a.place(s->half[k].w2_back, O * H);
+        a.place(s->half[k].w2_turned, O * H);
+        a.place(s->half[k].bias2, O);
     }
     a.place(s->weights.dec, N * C);
     a.place(s->weights.dec_k0, N * C);

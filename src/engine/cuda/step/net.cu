@@ -381,6 +381,7 @@ ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
     gpu *s = (gpu *)t;
     size_t R = s->here.items, pairs = s->here.pairs, cells = s->here.step_cells, count = 0;
     const float *from = nullptr;
+    bool half = precision_of(s) == ONET_BF16 && (what == CUDA_AC || what == CUDA_U);
     switch (what) {
     case CUDA_X:
         from = s->step.x, count = (R + 1) * s->D;
@@ -416,6 +417,12 @@ ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
     if (!from || count > room) return 0;
     step_launch(s, 0);
     gpu_ok(s, cudaDeviceSynchronize(), "waiting for the device");
-    gpu_ok(s, cudaMemcpy(to, from, count * sizeof(float), cudaMemcpyDeviceToHost), "peek");
+    gpu_ok(s, cudaMemcpy(to, from, count * (half ? 2 : 4), cudaMemcpyDeviceToHost), "peek");
+    for (size_t i = half ? count : 0; i-- > 0;) { /* in place, the last one first */
+        uint16_t bits;
+        memcpy(&bits, (const unsigned char *)to + 2 * i, 2);
+        uint32_t wide = (uint32_t)bits << 16;
+        memcpy(to + i, &wide, 4);
+    }
     return s->failed[0] ? 0 : count;
 }

@@ -128,7 +128,7 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
     for (int i = 0; i < s->queue.graph_count; i++) {
         const graph *g = &s->queue.graphs[i];
         if (g->B == t->B && g->n == s->n && g->all == t->whole.sets && g->update == t->update &&
-            g->tf32 == t->tf32 && g->parts == parts)
+            g->precision == t->precision && g->parts == parts)
             return g->exec;
     }
     enum { MOST = 512 };
@@ -154,8 +154,8 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
                                                .n = s->n,
                                                .all = t->whole.sets,
                                                .update = t->update,
-                                               .tf32 = t->tf32,
                                                .parts = parts,
+                                               .precision = t->precision,
                                                .exec = exec};
     return exec;
 }
