@@ -1,5 +1,5 @@
 /* Multiplies matrices on the tensor cores, one tile of the product per thread block: in float32 precision by
- * three TF32 products (mma.cuh), in TF32 alone, or in bfloat16.
+ * three TF32 products (mma.cuh), or in TF32 alone; gemm_bf16.cuh does in bfloat16.
  *
  * A thread block makes BM x BN results, with DOWN x ACROSS warps; G such groups of warps share K, which
  * shortens products with few results. K is divided into chunks of 32, which are copied to shared memory
@@ -25,11 +25,7 @@ struct tile {
     static constexpr int GROUP = 32 * DOWN * ACROSS, THREADS = GROUP * G;
     static constexpr int RESIDENT = 512 / THREADS; /* thread blocks per multiprocessor, at least */
     static constexpr int MT = BM / DOWN / 16, NT = BN / ACROSS / 8;
-    /* Rows are so far apart that the lanes of a warp read from all banks: single numbers or, in bfloat16,
-     * two that follow each other along K. */
-    static constexpr int ALONG = P == ONET_BF16 ? 8 : 4, ACROSS_GAP = P == ONET_BF16 ? 4 : 8;
-    static constexpr int LDA = KA ? BK + ALONG : BM + ACROSS_GAP, LDB = KB ? BK + ALONG : BN + ACROSS_GAP,
-                         LD = BN + 8;
+    static constexpr int LDA = KA ? BK + 4 : BM + 8, LDB = KB ? BK + 4 : BN + 8, LD = BN + 8;
     union {
         struct {
             float A[STAGES][(KA ? BM : BK) * LDA];
@@ -71,7 +67,7 @@ __device__ static inline void fetch_along(float *to, int k, int end, F from) {
     int kk = (int)threadIdx.x % EACH * E, there = end - k - kk;
     if (there > 0) k += kk;
     rolled<2, ROWS, T::THREADS / EACH>((int)threadIdx.x / EACH, [&](int m) {
-        async_copy<E>(to + m * (T::BK + T::ALONG) + kk, from(m) + k, there);
+        async_copy<E>(to + m * (T::BK + 4) + kk, from(m) + k, there);
     });
 }
 
@@ -82,53 +78,13 @@ __device__ static inline void fetch_across(float *to, int k, int end, int count,
     static_assert(T::THREADS % EACH == 0, "tile");
     int m = (int)threadIdx.x % EACH * E, there = count - m, at = there > 0 ? m : 0;
     rolled<2, T::BK, T::THREADS / EACH>((int)threadIdx.x / EACH, [&](int kk) {
-        async_copy<E>(to + kk * (COLUMNS + T::ACROSS_GAP) + m, from(min(k + kk, end - 1)) + at,
-                      k + kk < end ? there : 0);
+        async_copy<E>(to + kk * (COLUMNS + 8) + m, from(min(k + kk, end - 1)) + at, k + kk < end ? there : 0);
     });
 }
 
 struct as_loaded {
     __device__ float operator()(int, float v) const { return v; }
 };
-
-/* sum += a b of one chunk, in bfloat16: rows of A from row0 on, columns of B from column0 on. */
-template <class T, class VB>
-__device__ static __forceinline__ void product_bf16(float (&sum)[T::MT][T::NT][4], const float *A,
-                                                    const float *B, int row0, int column0, int group, VB vb) {
-    constexpr int LDA = T::LDA, LDB = T::LDB;
-    static_assert(T::G * 16 <= T::BK, "a group has 16 of K");
-    const int t = (int)threadIdx.x % 4;
-    auto of_a = [&](int y, int k) {
-        if constexpr (T::KA) {
-            float2 v = *(const float2 *)(A + y * LDA + k);
-            return bf16_pair(v.x, v.y);
-        } else
-            return bf16_pair(A[k * LDA + y], A[(k + 1) * LDA + y]);
-    };
-    auto of_b = [&](int x, int k) {
-        if constexpr (T::KB) {
-            float2 v = *(const float2 *)(B + x * LDB + k);
-            return bf16_pair(vb(x, v.x), vb(x, v.y));
-        } else
-            return bf16_pair(vb(x, B[k * LDB + x]), vb(x, B[(k + 1) * LDB + x]));
-    };
-#pragma unroll 1
-    for (int step = group; step < T::BK / 16; step += T::G) {
-        const int k = step * 16 + 2 * t;
-        unsigned b[T::NT][2];
-#pragma unroll
-        for (int n = 0; n < T::NT; n++)
-#pragma unroll
-            for (int i = 0; i < 2; i++) b[n][i] = of_b(column0 + n * 8, k + 8 * i);
-#pragma unroll
-        for (int m = 0; m < T::MT; m++) {
-            const int y = row0 + m * 16;
-            const unsigned a[4] = {of_a(y, k), of_a(y + 8, k), of_a(y, k + 8), of_a(y + 8, k + 8)};
-#pragma unroll
-            for (int n = 0; n < T::NT; n++) mma16(sum[m][n], a, b[n][0], b[n][1]);
-        }
-    }
-}
 
 /* The sum over the chunks of a b, to s.results. fetch_a(chunk, to) and fetch_b(chunk, to) start the copy
  * of a chunk of an operand; vb(column in tile, number) may replace a number of b. The kernel waits here
@@ -157,10 +113,6 @@ __device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, 
         if (q < 0) continue;
         const float *A = s.A[stage], *B = s.B[stage];
         stage = stage + 1 < STAGES ? stage + 1 : 0;
-        if constexpr (T::P == ONET_BF16) {
-            product_bf16<T>(sum, A, B, row0, column0 + g, group, vb);
-            continue;
-        }
         float c[T::MT][T::NT][4] = {};
 #pragma unroll 2
         for (int step = 0; step < T::BK / 8; step += T::G) {

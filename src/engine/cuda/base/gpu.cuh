@@ -162,7 +162,7 @@ struct step_arrays {
     float *gd;                            /* [R, O] */
     float *q, *dq;                        /* [R + 1, Q] */
     float *r, *dv;                        /* [N, cells, C] */
-    float *dec_v, *dpre;                  /* the same, normed; written by the next kernel of the main line */
+    float *dec_v, *dpre;                  /* the same, normed (conv_norm); stored<P>, as the next two */
     float *dec_pool, *dstep;              /* [N, T, C]: pools, and sums of dpre over the items, likewise */
     float *praw;                          /* [N, T, C]: pools before the norm */
     int *parg;                            /* [N, T, C] */
@@ -180,11 +180,17 @@ struct step_arrays {
     double *loss_part; /* [B] */
 };
 
-/* Of an encoder block where products are in bfloat16: W2 times norm1's scale, [O, H], the hidden channels of
- * each 16 in the order of an mma, and [H, O]; W2 as [H, O]; and its bias with norm1's shift in it. */
+/* Where products are in bfloat16. Of an encoder block: W1 [2H, columns], as half_columns says; W2 times
+ * norm1's scale, [O, H], the hidden channels of each 16 in the order of an mma, and [H, O]; W2 as [H, O]; and
+ * its bias with norm1's shift in it. */
 struct bf16_block {
-    uint16_t *w2, *w2_back;
+    uint16_t *w1, *w2, *w2_back;
     float *w2_turned, *bias2;
+};
+struct bf16_arrays {
+    bf16_block block[MAX_BLOCKS];
+    uint16_t *x;    /* [R + 1, columns]: the features */
+    uint16_t *rows; /* [Q, columns]: the decoder's weights that see x' and y' */
 };
 
 /* Of nets with relations. */
@@ -266,7 +272,7 @@ struct gpu {
     given_arrays given;
     weight_arrays weights;
     encoder_block enc[MAX_BLOCKS];
-    bf16_block half[MAX_BLOCKS];
+    bf16_arrays half;
     step_arrays step;
     relation_arrays related;
     step_sending send;
@@ -293,6 +299,24 @@ static inline feature_columns columns_of(const shape *sh, int block) { /* block 
     c.gap = block ? -c.first & 3 : 0;
     c.width = up(in + c.gap, 4) * 4;
     return c;
+}
+/* The same in bfloat16, of features too: the items' own, a column of ones and zeros up to a multiple of 8,
+ * then the pool of one block after the other, padded. */
+struct half_columns {
+    int inputs, base, O, out, width;
+};
+static inline half_columns half_columns_of(const gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    half_columns h = {
+        .inputs = sh->inputs, .base = up(sh->inputs + 1, 8) * 8, .O = s->O, .out = sh->s.encoder_out};
+    h.width = h.base + block * h.O;
+    return h;
+}
+/* Which of the columns without padding this is; -1: none. */
+__device__ static inline int own_column(const half_columns &h, int column) {
+    if (column < h.base) return column < h.inputs ? column : -1;
+    int k = (column - h.base) / h.O, o = column - h.base - k * h.O;
+    return column < h.width && o < h.out ? h.inputs + k * h.out + o : -1;
 }
 /* Numbers in a part of the gradients of weights that see relations from the item placed last: [N, 3, E, C] of
  * the decoder, then [E padded to 4] of the head. */

@@ -13,8 +13,8 @@
  *
  * A kernel of the main stream starts while the one before it still runs, but after the one before that has
  * ended. So only the newest plane that it reads must wait (wait_turn); all others are multiplied before.
- * The newest plane is normed as it is loaded, and written normed (v, or dpre) for the kernels that follow;
- * the plane before it may not have been written yet, and is normed once more. */
+ * Planes and pools are read as conv_norm leaves them: normed, and rounded once for all that multiply them.
+ */
 #include "engine/cuda/base/mma.cuh"
 #include <algorithm>
 
@@ -26,6 +26,7 @@ enum {
     CONV_THREADS = 32 * CONV_WARPS,
     PIECE = 32,              /* cells, or steps, of a warp */
     PIECES = CONV_WARPS / 2, /* of a tile; two warps each, with half of the channels per warp */
+    NORM_THREADS = 256
 };
 
 __device__ static inline int pair_at(int m, int b) {
@@ -234,27 +235,32 @@ template <int C> __device__ static inline int weight_turn(int k) {
     return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
 }
 
-/* Starts the copy of the weights between blocks m and b and, where block b is there normed (`kept`), of
- * its plane and pools. */
+/* Starts the copy of the weights between blocks m and b. */
+template <int C, bool BACK, onet_precision P>
+__device__ static inline void conv_fetch_weights(const conv_args &p, const conv_layout &l, float *to, int b) {
+    typedef stored<P> E;
+    constexpr int LD = conv_row<C, P>(), EACH = 16 / sizeof(E), Q = C / EACH;
+    const size_t pair = (size_t)(BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
+    const E *conv_w = (const E *)p.conv + pair, *pool_w = (const E *)p.pool + pair;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < 3 * C * Q; i += CONV_THREADS) {
+        int k = i / Q, column = i % Q * EACH,
+            at = P == ONET_BF16 ? k * LD + column : k * C + (column ^ weight_turn<C>(k));
+        async_copy((float *)((E *)(to + l.conv) + at), (const float *)(conv_w + i * EACH));
+        async_copy((float *)((E *)(to + l.pool) + at), (const float *)(pool_w + i * EACH));
+    }
+}
+
+/* The same of the plane and the pools of block b. */
 template <int C, bool BACK, onet_precision P, bool MIXED>
-__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
-                                         float *to, int b, bool kept) {
+__device__ static inline void conv_fetch_plane(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                               float *to, int b) {
     typedef stored<P> E;
     constexpr int LD = conv_row<C, P>(), EACH = 16 / sizeof(E), Q = C / EACH;
     const int tid = threadIdx.x;
     auto copy = [&](int where, int at, const E *from) {
         async_copy((float *)((E *)(to + where) + at), (const float *)from);
     };
-    const size_t pair = (size_t)(BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
-    const E *conv_w = (const E *)p.conv + pair, *pool_w = (const E *)p.pool + pair;
-#pragma unroll 1
-    for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) {
-        int k = i / Q, column = i % Q * EACH,
-            at = P == ONET_BF16 ? k * LD + column : k * C + (column ^ weight_turn<C>(k));
-        copy(l.conv, at, conv_w + i * EACH);
-        copy(l.pool, at, pool_w + i * EACH);
-    }
-    if (!kept) return;
     const E *plane = (const E *)(BACK ? p.dpre : p.v) + b * p.plane,
             *step = (const E *)(BACK ? p.dstep : p.pv) + ((size_t)b * p.T + c.base) * C;
 #pragma unroll 1
@@ -264,67 +270,6 @@ __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &
 #pragma unroll 1
     for (int i = c.low * Q + tid; i < c.high * Q; i += CONV_THREADS)
         copy(l.step, i / Q * LD + i % Q * EACH, step + i * EACH);
-}
-
-__device__ static inline float4 far4(const float *p) { /* not through L1, which may hold older values */
-    return __ldcg((const float4 *)p);
-}
-
-/* Norms the plane and the pools of block b as they are loaded; `keep` writes those of the tile to memory. */
-template <int C, bool BACK, onet_precision P, bool MIXED>
-__device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
-                                        float *to, int b, bool keep) {
-    typedef stored<P> E;
-    constexpr int LD = conv_row<C, P>(), Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
-    struct loaded {
-        float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
-        int row, from;
-    };
-    const int k = threadIdx.x % Q * 4, first = threadIdx.x / Q, many = (c.high - c.low) * c.ic,
-              all = first < DOWN ? many + c.high - c.low : 0;
-    const size_t plane = b * p.plane, step = (size_t)b * p.T * C;
-    const float4 g = far4(p.norm.g + b * C + k), e = far4((BACK ? p.k0 : p.norm.e) + b * C + k),
-                 f = far4((BACK ? p.k1 : p.norm.g) + b * C + k);
-#pragma unroll 1
-    for (int i0 = first; i0 < all; i0 += U * DOWN) {
-        loaded x[U];
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            int i = i0 + u * DOWN;
-            bool cell = i < many;
-            x[u].row = cell ? i + c.low * c.ic : i - many + c.low;
-            x[u].from = (cell ? cell_at<MIXED>(p, c, c.base, x[u].row) : c.base + x[u].row) * C + k;
-            if (i >= all) continue;
-            x[u].r = far4((cell ? p.r + plane : (BACK ? p.step_r : p.praw) + step) + x[u].from);
-            if (!BACK) continue;
-            x[u].d = far4((cell ? p.dv + plane : p.step_dv + step) + x[u].from);
-            if (!cell) x[u].n = far4(p.step_count + step + x[u].from);
-        }
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            int i = i0 + u * DOWN, unit = i < many ? c.ic : 1, own = x[u].row - (BACK ? 0 : 2 * unit);
-            if (i >= all) continue;
-            float4 r = x[u].r, d = x[u].d, n = x[u].n, v;
-            if (BACK) {
-                if (i < many) { /* r is not less than 0 */
-                    n = make_float4(r.x > 0 ? 1.0f : 0.0f, r.y > 0 ? 1.0f : 0.0f, r.z > 0 ? 1.0f : 0.0f,
-                                    r.w > 0 ? 1.0f : 0.0f);
-                    d = make_float4(d.x * n.x, d.y * n.y, d.z * n.z, d.w * n.w);
-                }
-                v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
-                                g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
-            } else
-                v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-            if (P == ONET_TF32) v = tf32_rounded(v); /* once, since v is a factor in several products */
-            put_four((E *)(to + (i < many ? l.plane : l.step)) + x[u].row * LD + k, v);
-            if (keep && own >= 0 && own < c.steps * unit)
-                put_four((E *)(i < many ? (BACK ? p.dpre : p.v)
-                               : BACK   ? p.dstep
-                                        : p.pv) +
-                             (i < many ? plane : step) + x[u].from,
-                         v);
-        }
-    }
 }
 
 /* Starts the copy of what the epilogue reads, to where l.rows and l.last count from. */
@@ -640,19 +585,19 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
 #pragma unroll 1
         for (int i = 0; i < count + ahead; i++) {
             int b = BACK ? p.N - 1 - i : i, j = i - ahead;
-            if (i < count)
-                conv_fetch<C, BACK, P, MIXED>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
-            else
+            if (i < count) {
+                float *to = shared + (i & ahead) * l.stage;
+                conv_fetch_weights<C, BACK, P>(p, l, to, b);
+                if (i == count - 1 && !waited) { /* the kernel before makes the newest plane */
+                    wait_turn();
+                    waited = true;
+                }
+                conv_fetch_plane<C, BACK, P, MIXED>(p, l, c, to, b);
+            } else
                 conv_fetch_last<C, BACK, MIXED>(p, l, c, extra);
             async_commit();
             if (j < 0) continue;
             float *here = shared + (j & ahead) * l.stage;
-            if (j == count - 1 && !waited) {
-                wait_turn();
-                waited = true;
-            }
-            if (j >= count - 2)
-                conv_norm<C, BACK, P, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead, j == count - 1);
             if (ahead)
                 async_wait<1>();
             else
@@ -700,6 +645,57 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
     }
     if (tid < K * C) p.part[(size_t)blockIdx.x * K * C + tid] = total_here;
     if (last_block(p.counter, gridDim.x)) conv_finish<C, BACK>(p, sums, total);
+}
+
+/* v and pools of block m from r and its norm or, backward, dpre and dstep from dv: four channels per thread,
+ * U of which are loaded at once. */
+template <bool BACK, onet_precision P>
+__global__ void __launch_bounds__(NORM_THREADS) conv_norm(const __grid_constant__ conv_args p) {
+    wait_turn();
+    typedef stored<P> E;
+    constexpr int U = 4;
+    struct loaded {
+        float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
+    };
+    const size_t plane = p.m * p.plane, step = (size_t)p.m * p.T * p.C, cells = p.plane / 4,
+                 all = cells + (size_t)p.T * p.C / 4;
+    const float *cell_r = p.r + plane, *step_r = (BACK ? p.step_r : p.praw) + step;
+    E *cell_to = (E *)(BACK ? p.dpre : p.v) + plane, *step_to = (E *)(BACK ? p.dstep : p.pv) + step;
+#pragma unroll 1
+    for (size_t i0 = (size_t)blockIdx.x * NORM_THREADS + threadIdx.x; i0 < all;
+         i0 += (size_t)gridDim.x * NORM_THREADS * U) {
+        loaded x[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            size_t i = i0 + (size_t)u * gridDim.x * NORM_THREADS, at = i < cells ? i * 4 : (i - cells) * 4;
+            if (i >= all) break;
+            x[u].r = load4((i < cells ? cell_r : step_r) + at);
+            if (!BACK) continue;
+            x[u].d = load4((i < cells ? p.dv + plane : p.step_dv + step) + at);
+            if (i >= cells) x[u].n = load4(p.step_count + step + at);
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            size_t i = i0 + (size_t)u * gridDim.x * NORM_THREADS, at = i < cells ? i * 4 : (i - cells) * 4;
+            if (i >= all) break;
+            const int k = p.m * p.C + (int)(at % (size_t)p.C);
+            const float4 g = load4(p.norm.g + k), e = load4((BACK ? p.k0 : p.norm.e) + k);
+            float4 r = x[u].r, d = x[u].d, n = x[u].n, v;
+            if (BACK) {
+                const float4 f = load4(p.k1 + k);
+                if (i < cells) { /* r is not less than 0 */
+                    n = make_float4(r.x > 0 ? 1.0f : 0.0f, r.y > 0 ? 1.0f : 0.0f, r.z > 0 ? 1.0f : 0.0f,
+                                    r.w > 0 ? 1.0f : 0.0f);
+                    d = make_float4(d.x * n.x, d.y * n.y, d.z * n.z, d.w * n.w);
+                }
+                v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
+                                g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
+            } else
+                v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+            if (P == ONET_TF32) v = tf32_rounded(v);
+            put_four((i < cells ? cell_to : step_to) + at, v);
+        }
+    }
 }
 
 conv_args gpu_conv_args(gpu *s, int m, bool back) {
@@ -787,10 +783,20 @@ template <bool BACK> static void conv_any(gpu *s, int m) {
     });
 }
 
+/* Of block m, whose norm is known now. */
+template <bool BACK> static void conv_norm_launch(gpu *s, int m) {
+    conv_args p = gpu_conv_args(s, m, BACK);
+    int blocks = std::min(up((int)((p.plane + (size_t)p.T * p.C) / 4), NORM_THREADS), 8 * s->multiprocessors);
+    with_precision(s,
+                   [&]<onet_precision P>() { CHAIN(s, blocks, NORM_THREADS, 0, (conv_norm<BACK, P>), p); });
+}
+
 /* The relations need no gradient: their backward pass is that of the others. */
 void gpu_decoder_forward(gpu *s, int block) {
+    if (block) conv_norm_launch<false>(s, block - 1);
     conv_any<false>(s, block);
 }
 void gpu_decoder_backward(gpu *s, int block) {
+    if (block + 1 < s->N) conv_norm_launch<true>(s, block + 1);
     conv_any<true>(s, block);
 }

@@ -17,6 +17,8 @@ struct pack_args {
     onet_precision precision; /* conv and pool are rounded, here once for all that multiply them */
     feature_columns columns;
     float *rows, *conv, *conv_t, *pool, *pool_t;
+    half_columns half;
+    uint16_t *rows_half; /* in bfloat16 */
 };
 
 __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p) {
@@ -26,8 +28,14 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
         if (i < side_rows) {
             int x = i % D, col = i / D, c = col % C, l = col / C % 3, side = col / (3 * C) % 2,
                 m = col / (6 * C);
-            p.rows[col * p.columns.width + x + (x < p.columns.first ? 0 : p.columns.gap)] =
+            float v =
                 c < p.out ? p.theta[p.weight[m] + ((size_t)c * p.in[m] + side * D + x) * 3 + 2 - l] : 0.0f;
+            p.rows[col * p.columns.width + x + (x < p.columns.first ? 0 : p.columns.gap)] = v;
+            if (p.precision == ONET_BF16) {
+                int k = x - p.half.inputs,
+                    to = k < 0 ? x : p.half.base + k / p.half.out * p.half.O + k % p.half.out;
+                p.rows_half[(size_t)col * p.half.width + to] = bf16_of(v).bits;
+            }
             continue;
         }
         int k = i - side_rows, c = k % C, e = k / C % C, l = k / square % 3, pair = k / (3 * square), m = 1;
@@ -72,6 +80,8 @@ void gpu_pack(gpu *s) {
     p.base = sh->base;
     p.precision = precision_of(s);
     p.columns = columns_of(sh, s->M);
+    p.half = half_columns_of(s, s->M);
+    p.rows_half = s->half.rows;
     p.rows = s->weights.rows;
     p.conv = s->weights.conv;
     p.conv_t = s->weights.conv_t;
@@ -124,12 +134,19 @@ void gpu_decoder_rows_forward(gpu *s) {
     features f = gpu_features(s, s->M);
     int R = (int)s->here.items + 1;
     gpu_join(s, 1); /* the packed weights */
+    if (precision_of(s) == ONET_BF16) {
+        rows_bf16(s, s->M);
+        return;
+    }
     if (!s->N) {
         CHAIN(s, f.rows, 64, 0, features_only, f);
         return;
     }
     q_args p = {.f = f, .rows = s->weights.rows, .Q = s->Q, .q = s->step.q};
-    with_precision(s, [&]<onet_precision P>() {
-        s->ragged.mixed ? decoder_rows_launch<P, true>(s, p, R) : decoder_rows_launch<P, false>(s, p, R);
-    });
+    if (precision_of(s) == ONET_TF32)
+        s->ragged.mixed ? decoder_rows_launch<ONET_TF32, true>(s, p, R)
+                        : decoder_rows_launch<ONET_TF32, false>(s, p, R);
+    else
+        s->ragged.mixed ? decoder_rows_launch<ONET_FLOAT32, true>(s, p, R)
+                        : decoder_rows_launch<ONET_FLOAT32, false>(s, p, R);
 }

@@ -11,7 +11,7 @@
  * thread. The part of the start vector goes to start_part. */
 template <onet_precision P, bool MIXED>
 __global__ void __launch_bounds__(256)
-    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
+    decoder_dq(const __grid_constant__ conv_args p, stored<P> *dq, float *start_part) {
     wait_turn();
     const int C = p.C, Q = C / 4, m = blockIdx.y;
     int i = blockIdx.x * 256 + threadIdx.x, c = i % Q * 4, n, which, set;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(256)
     const size_t row0 = (size_t)at_set.row0, from = m * p.plane + (size_t)at_set.cell0 * C + c;
     if (MIXED && item && which >= n) { /* the decoder does not see this item */
         for (int l = 0; l < 6; l++)
-            store4(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, make_float4(0, 0, 0, 0));
+            put_four(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, make_float4(0, 0, 0, 0));
         return;
     }
     const float4 g = load4(p.norm.g + m * C + c), k0 = load4(p.k0 + m * C + c), k1 = load4(p.k1 + m * C + c);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(256)
     }
     if (item) {
 #pragma unroll
-        for (int l = 0; l < 3; l++) store4(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, sum[l]);
+        for (int l = 0; l < 3; l++) put_four(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, sum[l]);
         return;
     }
     const int t = which;
@@ -66,16 +66,17 @@ __global__ void __launch_bounds__(256)
         int col = (m * 6 + 3 + l) * C + c;
         float *start = start_part + ((size_t)set * p.N + m) * 3 * C + l * C + c;
         /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'. */
-        if (t > l) store4(dq + (row0 + __ldg(order + t - l - 1)) * p.Q + col, sum[l]);
+        if (t > l) put_four(dq + (row0 + __ldg(order + t - l - 1)) * p.Q + col, sum[l]);
         if (t == l) store4(start, sum[l]);
-        if (t + l >= n && t) store4(dq + (row0 + __ldg(order + t - 1)) * p.Q + col, none);
+        if (t + l >= n && t) put_four(dq + (row0 + __ldg(order + t - 1)) * p.Q + col, none);
         if (t + l >= n && !t) store4(start, none);
-        if (t == n - 1) store4(dq + (row0 + __ldg(order + n - 1)) * p.Q + col, none);
+        if (t == n - 1) put_four(dq + (row0 + __ldg(order + n - 1)) * p.Q + col, none);
     }
 }
 
 /* Row R of dq: the gradient of the start vector as y', over all sets; as x' it has none. */
-__global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, float *dq) {
+template <class E>
+__global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, E *dq) {
     __shared__ float sums[8][33];
     int lane = threadIdx.x & 31, slice = threadIdx.x >> 5, i = blockIdx.x * 32 + lane, width = 3 * N * C;
     float sum = 0;
@@ -87,17 +88,18 @@ __global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C,
     if (slice || i >= width) return;
     for (int z = 1; z < 8; z++) sum += sums[z][lane];
     int m = i / (3 * C), rest = i % (3 * C);
-    dq[m * 6 * C + rest] = 0;
-    dq[m * 6 * C + 3 * C + rest] = sum;
+    put_one(dq + m * 6 * C + rest, 0.0f);
+    put_one(dq + m * 6 * C + 3 * C + rest, sum);
 }
 
 /* Gradient of the start vector: one feature per thread block. */
+template <class E>
 __global__ void __launch_bounds__(128)
-    start_gradient(const float *dq, const float *rows, int Q, feature_columns columns, float *grad) {
+    start_gradient(const E *dq, const float *rows, int Q, feature_columns columns, float *grad) {
     __shared__ float sums[128];
     float sum = 0;
     int c = (int)blockIdx.x + ((int)blockIdx.x < columns.first ? 0 : columns.gap);
-    for (int k = threadIdx.x; k < Q; k += 128) sum += dq[k] * rows[k * columns.width + c];
+    for (int k = threadIdx.x; k < Q; k += 128) sum += float_of(dq[k]) * rows[k * columns.width + c];
     sums[threadIdx.x] = sum;
     for (int half = 64; half; half /= 2) {
         __syncthreads();
@@ -106,12 +108,20 @@ __global__ void __launch_bounds__(128)
     if (!threadIdx.x) grad[blockIdx.x] = sums[0];
 }
 
-void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
+template <class E> static void start_gradient_of(gpu *s, cudaStream_t where, E *last) {
     const shape *sh = s->base.sh;
-    LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->step.start_part, s->base.B, s->C, s->N,
+    LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq<E>, s->step.start_part, s->base.B, s->C, s->N,
            last);
-    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->weights.rows, s->Q, columns_of(sh, s->M),
+    LAUNCH(s, where, sh->D, 128, 0, start_gradient<E>, last, s->weights.rows, s->Q, columns_of(sh, s->M),
            s->weights.grad + sh->start);
+}
+
+void gpu_start_gradient(gpu *s, cudaStream_t where) {
+    size_t at = s->here.items * (size_t)s->Q;
+    if (precision_of(s) == ONET_BF16)
+        start_gradient_of(s, where, (bf16 *)s->step.dq + at);
+    else
+        start_gradient_of(s, where, s->step.dq + at);
 }
 
 void gpu_decoder_rows_backward(gpu *s) {
@@ -134,13 +144,13 @@ void gpu_decoder_rows_backward(gpu *s) {
         dim3 grid(up((p.R + p.T) * (s->C / 4), 256), s->N);
         with_precision(s, [&]<onet_precision P>() {
             if (s->ragged.mixed)
-                CHAIN(s, grid, 256, 0, (decoder_dq<P, true>), p, s->step.dq, s->step.start_part);
+                CHAIN(s, grid, 256, 0, (decoder_dq<P, true>), p, (stored<P> *)s->step.dq, s->step.start_part);
             else
-                CHAIN(s, grid, 256, 0, (decoder_dq<P, false>), p, s->step.dq, s->step.start_part);
+                CHAIN(s, grid, 256, 0, (decoder_dq<P, false>), p, (stored<P> *)s->step.dq,
+                      s->step.start_part);
         });
         gpu_fork(s, 2);
-        float *last = s->step.dq + (size_t)R * s->Q;
-        gpu_start_gradient(s, s->queue.side[2], last);
+        gpu_start_gradient(s, s->queue.side[2]);
         s->step.rows_splits =
             gpu_rows_weights(s, s->queue.side[2], s->step.dq, s->Q, R + 1, sh->D, 0, s->step.rows_part);
     }

@@ -16,7 +16,7 @@ struct rows_args {
     features f;
     int early, H, hidden, tile_rows, R;
     const float *w1, *bias;
-    void *ac;     /* stored<P>, as in encoder_block */
+    float *ac;
     double *part; /* [groups of 32 channels, tiles, 64] */
     unsigned *counters;
     norm_forward norm;
@@ -58,10 +58,8 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
         float4 v = load4(out + m * T::LD + c);
         v = make_float4(h < p.hidden ? v.x + b[0] : 0.0f, h + 1 < p.hidden ? v.y + b[1] : 0.0f,
                         h + 2 < p.hidden ? v.z + b[2] : 0.0f, h + 3 < p.hidden ? v.w + b[3] : 0.0f);
-        stored<T::P> kept[4];
-        put_four(kept, v);
-        if (STATS) store4(out + m * T::LD + c, four_of(kept));
-        if (h < p.H) put_four((stored<T::P> *)p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h, v);
+        if (STATS) store4(out + m * T::LD + c, v);
+        if (h < p.H) store4(p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h, v);
     }
     if (!STATS) return;
     __syncthreads();
@@ -85,7 +83,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
 struct sums_args {
     int n, H;
     const set_place *places;  /* where the batch has several sizes */
-    const void *ac;           /* stored<P>, as in encoder_block */
+    const void *ac;           /* of floats or of bfloat16 */
     const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
     int both;                 /* 2E */
     double *part;             /* [groups of 32 channels, B, 64] */
@@ -95,7 +93,48 @@ struct sums_args {
 
 /* Where sets are too large for a tile of encoder_rows, or have several sizes: one set and 32 channels per
  * thread block. */
-template <onet_precision P, bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+/* The same in bfloat16: two channels per thread, and half of the rows. */
+__global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
+    wait_turn();
+    const int lane = threadIdx.x & 31, group = threadIdx.x >> 4, h = blockIdx.y * 32 + (lane & 15) * 2;
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    const size_t ld = 2 * (size_t)p.H;
+    double sum[2] = {}, square[2] = {};
+    if (h < p.H) {
+        const bf16 *own = (const bf16 *)p.ac + (size_t)at.row0 * ld + h, *other = own + p.H;
+        for (int i = group; i < at.n; i += 8) {
+            const float2 a = floats_of(*(const unsigned *)(own + i * ld));
+            float2 s0 = make_float2(0, 0), s1 = s0;
+#pragma unroll 8
+            for (int j = 0; j < at.n; j++) {
+                const float2 c = floats_of(*(const unsigned *)(other + j * ld));
+                float x = relu(a.x + c.x), y = relu(a.y + c.y);
+                s0 = make_float2(s0.x + x, s0.y + y);
+                s1 = make_float2(s1.x + x * x, s1.y + y * y);
+            }
+            sum[0] += (double)s0.x;
+            sum[1] += (double)s0.y;
+            square[0] += (double)s1.x;
+            square[1] += (double)s1.y;
+        }
+    }
+    /* A lane's channel is one of the two of lane / 2, and of lane / 2 + 16. */
+    double own[2] = {};
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        double s = sum[k] + __shfl_xor_sync(0xffffffff, sum[k], 16),
+               q = square[k] + __shfl_xor_sync(0xffffffff, square[k], 16);
+        s = __shfl_sync(0xffffffff, s, lane / 2);
+        q = __shfl_sync(0xffffffff, q, lane / 2);
+        if (lane % 2 == k) {
+            own[0] = s;
+            own[1] = q;
+        }
+    }
+    finish_group(own[0], own[1], p.part, p.counters, p.norm);
+}
+
+template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
     wait_turn();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
     const set_place at = place_of(p.places, p.n, blockIdx.x);
@@ -103,12 +142,12 @@ template <onet_precision P, bool RELATED> __global__ void __launch_bounds__(128)
     size_t row0 = (size_t)at.row0, ld = 2 * (size_t)p.H;
     double sum = 0, square = 0;
     if (h < p.H) {
-        const stored<P> *own = (const stored<P> *)p.ac + row0 * ld + h, *other = own + p.H;
+        const float *own = (const float *)p.ac + row0 * ld + h, *other = own + p.H;
         for (int i = group; i < n; i += 4) {
-            float a = float_of(own[i * ld]), s0 = 0, s1 = 0;
+            float a = own[i * ld], s0 = 0, s1 = 0;
 #pragma unroll 4
             for (int j = 0; j < n; j++) {
-                float c = float_of(other[j * ld]);
+                float c = other[j * ld];
                 if constexpr (RELATED)
                     c = with_relations(c, p.e + ((size_t)at.pair0 + (size_t)i * n + j) * p.both,
                                        p.related + h, p.both, p.H);
@@ -155,8 +194,13 @@ void gpu_encoder_rows(gpu *s, int block) {
                       .counters = s->result.counters,
                       .norm = norm1};
     dim3 sums_grid(B, up(s->H, 32));
+    if (precision_of(s) == ONET_BF16) {
+        rows_bf16(s, block);
+        CHAIN(s, sums_grid, 128, 0, pair_sums_bf16, sums);
+        return;
+    }
     bool stats = n && n <= 64;
-    with_precision(s, [&]<onet_precision P>() {
+    auto launch = [&]<onet_precision P>() {
         typedef rows_tile<P> T;
         if (s->ragged.mixed)
             CHAIN(s, grid, 128, sizeof(T), (encoder_rows<false, true, T>), rows);
@@ -165,8 +209,10 @@ void gpu_encoder_rows(gpu *s, int block) {
         else
             CHAIN(s, grid, 128, sizeof(T), (encoder_rows<false, false, T>), rows);
         if (sums.both)
-            CHAIN(s, sums_grid, 128, 0, (pair_sums<P, true>), sums);
+            CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
         else if (!stats)
-            CHAIN(s, sums_grid, 128, 0, (pair_sums<P, false>), sums);
-    });
+            CHAIN(s, sums_grid, 128, 0, pair_sums<false>, sums);
+    };
+    precision_of(s) == ONET_TF32 ? launch.template operator()<ONET_TF32>()
+                                 : launch.template operator()<ONET_FLOAT32>();
 }

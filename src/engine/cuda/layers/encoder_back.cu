@@ -11,7 +11,7 @@ struct correct_args {
     const set_place *places; /* where the batch has several sizes */
     const void *ac;          /* stored<P>, as in encoder_block */
     const float *sum, *c0, *c1;
-    float *dac;
+    void *dac;                /* stored<P> too */
     const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
     int both;                 /* 2E */
 };
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
         sum.z -= h[2] > 0 ? c0.z + c1.z * h[2] : 0.0f;
         sum.w -= h[3] > 0 ? c0.w + c1.w * h[3] : 0.0f;
     }
-    store4(p.dac + at, sum);
+    put_four((stored<P> *)p.dac + at, sum);
 }
 
 void gpu_encoder_rows_backward(gpu *s, int block) {

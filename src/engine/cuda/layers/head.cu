@@ -248,7 +248,10 @@ struct take_args {
         size_t weight;
         feature_columns columns;
         float *w1;
+        uint16_t *w1_half; /* in bfloat16, as x_half; NULL: not needed */
     } enc[MAX_BLOCKS];
+    uint16_t *x_half;
+    half_columns half; /* of all features */
 };
 
 /* Packs a row of the first weights of an encoder block, by one warp. */
@@ -260,6 +263,23 @@ __device__ static inline void pack_rows(const take_args &p, int block, int row) 
 #pragma unroll 4
     for (int c = (int)threadIdx.x % 32; c < e.columns.in; c += 32)
         to[c < e.columns.first ? c : c + e.columns.gap] = load(from + c);
+    if (!e.w1_half) return;
+    const int width = p.half.base + block * p.half.O;
+    uint16_t *half = e.w1_half + (size_t)((row & 1) * p.H + row / 2) * width;
+#pragma unroll 4
+    for (int k = (int)threadIdx.x % 32; k < width; k += 32) {
+        int c = own_column(p.half, k);
+        half[k] = bf16_of(c < 0 ? 0.0f : load(from + c)).bits;
+    }
+}
+
+/* The features of a set's items, or of the start vector, in bfloat16: those of the pools follow later. */
+__device__ static inline void take_half(const take_args &p, size_t row0, int rows, int columns) {
+    for (int i = threadIdx.x; i < rows * columns; i += 128) {
+        int row = i / columns, k = i - row * columns, c = own_column(p.half, k);
+        float v = c >= 0 ? p.x[(row0 + row) * p.ldx + c] : k == p.half.inputs ? 1.0f : 0.0f;
+        p.x_half[(row0 + row) * p.half.width + k] = bf16_of(v).bits;
+    }
 }
 
 __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p, int blocks) {
@@ -305,11 +325,16 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
     if (!blockIdx.x)
 #pragma unroll 1
         for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)p.R * p.ldx + c] = p.first[c];
+    if (!p.x_half) return;
+    __syncthreads();
+    take_half(p, row, at.n, p.half.base);
+    if (!blockIdx.x) take_half(p, (size_t)p.R, 1, p.half.width);
 }
 
 void gpu_take(gpu *s) {
     const shape *sh = s->base.sh;
     const mixed_batch *x = s->ragged.mixed;
+    const bool half = precision_of(s) == ONET_BF16;
     take_args p = {.n = s->n,
                    .d = sh->s.width,
                    .ldx = s->D,
@@ -341,7 +366,12 @@ void gpu_take(gpu *s) {
                    .both = 2 * sh->s.relations,
                    .theta = s->weights.theta};
     for (int k = 0; k < s->M; k++)
-        p.enc[k] = {.weight = sh->enc[k].weight1, .columns = columns_of(sh, k), .w1 = s->enc[k].w1};
+        p.enc[k] = {.weight = sh->enc[k].weight1,
+                    .columns = columns_of(sh, k),
+                    .w1 = s->enc[k].w1,
+                    .w1_half = half ? s->half.block[k].w1 : nullptr};
+    if (half) p.x_half = s->half.x;
+    p.half = half_columns_of(s, s->M);
     CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
     if (p.both) gpu_relate(s);
 }

@@ -4,8 +4,9 @@
 #include "engine/cuda/layers/layers.cuh"
 
 struct inputs_args {
-    const float *d, *w; /* [R, K], [K, columns] */
+    const float *d, *w; /* [R, K], [K, columns]; in bfloat16 stored so, with the columns of `half` */
     feature_columns columns;
+    half_columns half;
     int K, R;
     float *dx; /* [R, D padded] */
     int ldx;
@@ -25,8 +26,7 @@ struct inputs_args {
 
 /* ROWS rows and 64 columns per thread block. */
 template <int ROWS, onet_precision P>
-using inputs_tile =
-    tile<ROWS, 64, ROWS == 64 ? 2 : 1, 2, ROWS == 64 || P == ONET_BF16 ? 2 : 4, true, false, P>;
+using inputs_tile = tile<ROWS, 64, ROWS == 64 ? 2 : 1, 2, ROWS == 64 ? 2 : 4, true, false, P>;
 
 /* After the product: one column per thread, every SLICES-th row. */
 template <bool MIXED, class T>
@@ -35,8 +35,10 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
     static_assert(T::BM % (U * SLICES) == 0, "tile");
     const feature_columns &columns = p.columns;
     int column = (int)threadIdx.x % T::BN, slice = (int)threadIdx.x / T::BN, packed = n0 + column,
-        c = packed < columns.first ? packed : packed - columns.gap, o = c - columns.first;
-    bool there = c < columns.in && (packed < columns.first || o >= 0),
+        c = packed < columns.first ? packed : packed - columns.gap;
+    if (T::P == ONET_BF16) c = own_column(p.half, packed);
+    const int o = c - columns.first;
+    bool there = c >= 0 && c < columns.in && (T::P == ONET_BF16 || packed < columns.first || o >= 0),
          pooled = there && o >= 0 && o < p.width;
     float weight = there && p.head ? load(p.head + c) : 0.0f, mu = 0, inv = 0, g = 0;
     const bool sums = pool_sums(p.pool);
@@ -115,6 +117,38 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) inputs(inputs_args p)
     finish_inputs<MIXED>(s, p, m0, n0);
 }
 
+template <bool MIXED, class T>
+__global__ void __launch_bounds__(T::THREADS, T::RESIDENT) inputs_bf16(inputs_args p) {
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
+    const int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
+    const bf16 *d = (const bf16 *)p.d, *w = (const bf16 *)p.w;
+    product_of_bf16(
+        s, (p.K + T::BK - 1) / T::BK,
+        [&](int q, bf16 *to) {
+            fetch_along_bf16<T, T::BM>(to, q * T::BK, p.K,
+                                       [&](int m) { return d + (size_t)min(m0 + m, p.R - 1) * p.K; });
+        },
+        [&](int q, bf16 *to) {
+            fetch_across_bf16<T, T::BN>(to, q * T::BK, p.K, p.half.width - n0,
+                                        [&](int k) { return w + (size_t)k * p.half.width + n0; });
+        });
+    finish_inputs<MIXED>(s, p, m0, n0);
+}
+
+template <bool MIXED> static void inputs_bf16_launch(gpu *s, const inputs_args &p) {
+    typedef tile_bf16<128, 64, 4, 2, true, false> large;
+    typedef tile_bf16<64, 64, 2, 2, true, false> middle;
+    typedef tile_bf16<32, 64, 2, 2, true, false> small;
+    int y = up(p.half.width, 64);
+    if ((long)up(p.R, 128) * y >= 2 * s->multiprocessors)
+        CHAIN(s, dim3(up(p.R, 128), y), large::THREADS, sizeof(large), (inputs_bf16<MIXED, large>), p);
+    else if ((long)up(p.R, 64) * y >= s->multiprocessors)
+        CHAIN(s, dim3(up(p.R, 64), y), middle::THREADS, sizeof(middle), (inputs_bf16<MIXED, middle>), p);
+    else
+        CHAIN(s, dim3(up(p.R, 32), y), small::THREADS, sizeof(small), (inputs_bf16<MIXED, small>), p);
+}
+
 /* With the largest tiles that give every multiprocessor one. */
 template <onet_precision P, bool MIXED> static void inputs_launch(gpu *s, const inputs_args &p) {
     typedef inputs_tile<64, P> large;
@@ -157,7 +191,12 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
         p.counter = s->result.counters;
         p.back = norms_second_back(s, block - 1);
     }
-    with_precision(s, [&]<onet_precision P>() {
-        s->ragged.mixed ? inputs_launch<P, true>(s, p) : inputs_launch<P, false>(s, p);
-    });
+    if (precision_of(s) == ONET_BF16) {
+        p.half = half_columns_of(s, block);
+        p.w = (const float *)(block < s->M ? s->half.block[block].w1 : s->half.rows);
+        s->ragged.mixed ? inputs_bf16_launch<true>(s, p) : inputs_bf16_launch<false>(s, p);
+    } else if (precision_of(s) == ONET_TF32)
+        s->ragged.mixed ? inputs_launch<ONET_TF32, true>(s, p) : inputs_launch<ONET_TF32, false>(s, p);
+    else
+        s->ragged.mixed ? inputs_launch<ONET_FLOAT32, true>(s, p) : inputs_launch<ONET_FLOAT32, false>(s, p);
 }

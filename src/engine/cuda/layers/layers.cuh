@@ -23,15 +23,18 @@
  * encoder block k:
  *   encoder_rows (encoder.cu)        x, w1; best, norm2 of block k-1   pooled columns of x, ac, norm1
  *   pair_sums (encoder.cu)           ac                                norm1: n > 64, or several sizes
+ *   pairs_pack_kernel (pairs_bf16.cu)  norm1                           W2 with norm1 in it: in bfloat16
  *   pair_forward_kernel (pairs.cu)   ac, norm1                         u, best, arg, norm2
  * decoder_rows (decoder.cu)          x, rows; best, norm2 of the last  pooled columns of x, q
  * decoder block m:
- *   conv<., false> (conv.cu)         r, v, pools of blocks < m; q      r, praw, parg, norm; v, pool of m-1
+ *   conv_norm<false> (conv.cu)       r, praw, norm of m-1              v, pool of m-1
+ *   conv<., false>                   v, pools of blocks < m; q         r, praw, parg, norm
  * head (head.cu)                     x, r of all blocks                logit, dlogit, item_d, loss
  * [head_weights, sum_rows]           dlogit, r, x, item_d              head_part, head_total
  * decoder block m, last first:
- *   conv<., true> (conv.cu)          dv, dpre of blocks > m; dlogit    dv, sums per step, k0, k1, gradients
- *                                                                      of norm and bias; dpre, dstep of m+1
+ *   conv_norm<true> (conv.cu)        r, dv, sums, k0, k1 of m+1        dpre, dstep of m+1
+ *   conv<., true>                    dpre of blocks > m; dlogit        dv, sums per step, k0, k1, gradients
+ *                                                                      of norm and bias
  * [conv_weights (conv_weights.cu)]   v, dpre; pools, dstep             conv_part, pool_part
  * [last_weights (relations.cu)]      e, dpre, dlogit                   last_part
  * decoder_dq (decoder_back.cu)       dpre                              dq, start_part
@@ -40,6 +43,7 @@
  * inputs (inputs.cu)                 dq, rows, item_d                  dx; gd, k0, k1 of the last norm2
  * encoder block k, last first:
  *   pair_backward_kernel (pairs_back.cu)  ac, u, gd, arg, k0, k1       sum, g, c0, c1, gradients of b2, norm1
+ *   (in bfloat16 pairs_bf16.cu)
  *   [sum_rows]                       g                                 g_total
  *   encoder_correct (encoder_back.cu)  ac, sum, c0, c1                 dac
  *   related_weights (relations.cu)   e, ac, u, gd, arg, k0, k1, c0, c1 related_part
@@ -52,12 +56,16 @@
 #define CUDA_LAYERS_LAYERS_CUH
 
 #include "engine/cuda/base/gemm.cuh"
+#include "engine/cuda/base/gemm_bf16.cuh"
 
 /* The gradient dx of the features that encoder block `block` sees (features.cuh), or (block == M) the
  * decoder; from d [R, K], the gradient of their product with weights w [K, columns]. And the backward pass of
  * the pool of the block before. */
 void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K);
-/* part [splits, width, in + ones] = d [R, width]^T x, in parts over the rows; returns the number of parts. */
+/* In bfloat16 (rows_bf16.cu): a and c of encoder block `block`, or (block == M) q of the decoder. */
+void rows_bf16(gpu *s, int block);
+/* part [splits, width, in + ones] = d [R, width]^T x, in parts over the rows; returns the number of parts. In
+ * bfloat16, d is stored so, and x is s->half.x. */
 int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
                      float *part);
 /* out [width] = sum over the rows of part [rows, width]. */
@@ -66,8 +74,8 @@ void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int w
  * and the head. */
 void gpu_related_weights(gpu *s, int block);
 void gpu_last_weights(gpu *s, cudaStream_t where);
-/* Gradient of the start vector, from what all sets give to its row `last` of dq. */
-void gpu_start_gradient(gpu *s, cudaStream_t where, float *last);
+/* Row R of dq, from what all sets give to it, and from it the gradient of the start vector. */
+void gpu_start_gradient(gpu *s, cudaStream_t where);
 bool gpu_narrow_limits(gpu *s);
 
 /* ---- Batches whose sets have several sizes (mixed.cu) ---- */

@@ -81,7 +81,9 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     p->warps = p->tiles <= s->multiprocessors ? PAIR_WARPS : PAIR_WARPS / 2;
     p->groups = up(p->S ? p->S * n * n : p->rows * p->jc, PAIR_GROUP);
     p->splits = pair_splits(p->groups, p->warps);
-    p->warps = std::min(p->warps, p->splits * p->groups);
+    /* Threads are a multiple of the channels at a time. */
+    p->warps =
+        std::min(p->warps, pairs_width(s) > 32 ? up(p->splits * p->groups, 2) * 2 : p->splits * p->groups);
     if (!pair_channels(s, p->S ? 2 * p->S * n : p->rows + p->jc, p->splits * p->groups, p)) return false;
     pair_widen(s, p->splits * p->groups, p);
     return true;

@@ -35,18 +35,16 @@ static int back_pair_floats(const gpu *s) {
     return precision_of(s) == ONET_BF16 ? (pairs_width(s) + 8) / 2 : pairs_width(s) + 4;
 }
 
-bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
-    int tiles = s->H / 16;
-    p->warps = up(tiles, up(tiles, BACK_WARPS));
-    p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
-    for (int room = BACK_DU / (p->jc * back_pair_floats(s));; room /= 2) { /* rows at a time */
-        p->S = up(B, s->multiprocessors * (BACK_WARPS / p->warps));
-        p->S = std::max(1, n > BACK_ITEMS ? 1 : std::min(p->S, room / n));
-        p->rows = p->S > 1 ? p->S * n : up(n, up(n, std::max(room, 1)));
-        p->tiles = up(B, p->S);
-        p->shared = back_shared(s, p, p->S, p->rows, p->jc);
-        if (p->shared <= s->shared || room <= 1) return p->shared <= s->shared;
-    }
+/* Warps of a thread block: all hidden channels are divided among them, in as few rounds as possible or, in
+ * bfloat16, in rounds of 8. */
+static int back_warps(const gpu *s) {
+    int hidden = s->H / 16, most = precision_of(s) == ONET_BF16 ? BACK_WARPS / 2 : BACK_WARPS;
+    return up(hidden, up(hidden, most));
+}
+
+/* Bytes of shared memory: of half a multiprocessor, where two thread blocks share its registers. */
+static size_t back_limit(const gpu *s, int warps) {
+    return warps <= BACK_WARPS / 2 ? s->shared_all / 2 - 2048 : s->shared;
 }
 
 /* How many sets of n items a tile has, at most S, and how many rows at a time: as many as fit into `limit`
@@ -62,19 +60,37 @@ static bool back_tile_fit(const gpu *s, back_plan *p, int n, int S, size_t limit
     return p->shared <= limit;
 }
 
+bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
+    p->shared = 0;
+    p->warps = back_warps(s);
+    if (precision_of(s) == ONET_BF16) {
+        int S = up(B, s->multiprocessors * (BACK_WARPS / p->warps));
+        bool fits =
+            back_tile_fit(s, p, n, S, back_limit(s, p->warps)) || back_tile_fit(s, p, n, S, s->shared);
+        p->tiles = up(B, p->S);
+        return fits;
+    }
+    p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
+    for (int room = BACK_DU / (p->jc * back_pair_floats(s));; room /= 2) { /* rows at a time */
+        p->S = up(B, s->multiprocessors * (BACK_WARPS / p->warps));
+        p->S = std::max(1, n > BACK_ITEMS ? 1 : std::min(p->S, room / n));
+        p->rows = p->S > 1 ? p->S * n : up(n, up(n, std::max(room, 1)));
+        p->tiles = up(B, p->S);
+        p->shared = back_shared(s, p, p->S, p->rows, p->jc);
+        if (p->shared <= s->shared || room <= 1) return p->shared <= s->shared;
+    }
+}
+
 bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p, back_tile *out) {
     const set_run &end = runs[count];
-    int hidden = s->H / 16;
     *p = {};
-    p->warps = up(hidden, up(hidden, BACK_WARPS));
+    p->warps = back_warps(s);
     /* A thread block has whole sets. Where sets are few, two of them share the hidden channels of a set,
      * since the kernel ends with its largest set. */
     if (p->warps > 4 && precision_of(s) != ONET_BF16 && end.sets < 2 * s->multiprocessors)
         p->warps = up(p->warps, 2);
     int blocks = BACK_WARPS / p->warps, cells = up(end.pair0, s->multiprocessors * blocks);
-    /* Two thread blocks share a multiprocessor where their registers allow it. */
-    size_t half = s->shared_all / 2 - 2048;
-    for (size_t limit = blocks > 1 ? half : s->shared;; limit = s->shared) {
+    for (size_t limit = back_limit(s, p->warps);; limit = s->shared) {
         bool fits = true;
         p->tiles = 0;
         p->shared = 0;

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(128) pairs_pack_kernel(pairs_pack_args p) {
 void pairs_pack(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
-    const bf16_block *b = &s->half[block];
+    const bf16_block *b = &s->half.block[block];
     pairs_pack_args p = {.theta = s->weights.theta,
                          .weight = at->weight2,
                          .bias = at->bias2,
@@ -275,7 +275,7 @@ __device__ static __forceinline__ void back_leave_G_bf16(const back_args &p, con
 }
 
 template <int NT, bool MIXED>
-__global__ void __launch_bounds__(BACK_WARPS * 32, 1) pair_backward_bf16_kernel(back_args p) {
+__global__ void __launch_bounds__(BACK_WARPS * 16, 2) pair_backward_bf16_kernel(back_args p) {
     constexpr int W = 8 * NT, Q = W / 4, LD = W + 8; /* channels at a time */
     extern __shared__ float4 memory[];
     const back_work c = back_work_at<MIXED>(p);

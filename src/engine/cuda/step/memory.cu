@@ -44,15 +44,17 @@ static void place_fixed(gpu *s, arena &a) {
         a.place(e->k1, O);
         a.place(e->c0, H);
         a.place(e->c1, H);
-        a.place(s->half[k].w2, O * H);
-        a.place(s->half[k].w2_back, O * H);
-        a.place(s->half[k].w2_turned, O * H);
-        a.place(s->half[k].bias2, O);
+        a.place(s->half.block[k].w1, 2 * H * half_columns_of(s, k).width);
+        a.place(s->half.block[k].w2, O * H);
+        a.place(s->half.block[k].w2_back, O * H);
+        a.place(s->half.block[k].w2_turned, O * H);
+        a.place(s->half.block[k].bias2, O);
     }
     a.place(s->weights.dec, N * C);
     a.place(s->weights.dec_k0, N * C);
     a.place(s->weights.dec_k1, N * C);
     a.place(s->weights.rows, (size_t)s->Q * columns_of(sh, s->M).width);
+    a.place(s->half.rows, (size_t)s->Q * half_columns_of(s, s->M).width);
     a.place(s->weights.conv, square);
     a.place(s->weights.conv_t, square);
     a.place(s->weights.pool, square);
@@ -168,6 +170,7 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->ragged.row_at, R);
     a.place(s->ragged.step_set, T);
     a.place(s->step.x, (R + 1) * D);
+    a.place(s->half.x, (R + 1) * half_columns_of(s, s->M).width);
     a.place(s->step.dx, (R + 1) * D);
     a.place(s->step.gd, R * O);
     a.place(s->step.q, (R + 1) * Q);

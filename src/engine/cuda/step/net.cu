@@ -381,7 +381,8 @@ ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
     gpu *s = (gpu *)t;
     size_t R = s->here.items, pairs = s->here.pairs, cells = s->here.step_cells, count = 0;
     const float *from = nullptr;
-    bool half = precision_of(s) == ONET_BF16 && (what == CUDA_AC || what == CUDA_U);
+    bool half = precision_of(s) == ONET_BF16 &&
+                (what == CUDA_AC || what == CUDA_U || what == CUDA_DAC || what == CUDA_DQ);
     switch (what) {
     case CUDA_X:
         from = s->step.x, count = (R + 1) * s->D;
