@@ -162,7 +162,7 @@ struct step_arrays {
     float *gd;                            /* [R, O] */
     float *q, *dq;                        /* [R + 1, Q] */
     float *r, *dv;                        /* [N, cells, C] */
-    float *dec_v, *dpre;                  /* the same, normed (conv_norm); stored<P>, as the next two */
+    float *dec_v, *dpre;                  /* the same, normed; written by the next kernel of the main line */
     float *dec_pool, *dstep;              /* [N, T, C]: pools, and sums of dpre over the items, likewise */
     float *praw;                          /* [N, T, C]: pools before the norm */
     int *parg;                            /* [N, T, C] */
@@ -547,7 +547,7 @@ __device__ static void column_totals(const T *part, int rows, int width, double 
     for (int c = threadIdx.x; c < wide * slices; c += blockDim.x) {
         int slice = c / wide, column = c - slice * wide;
         four sum = {};
-#pragma unroll 4
+#pragma unroll 8 /* one thread block adds up what hundreds have left: it waits for the memory */
         for (int r = slice; r < rows; r += slices) add_wide(sum, part + (size_t)r * width + column * V);
 #pragma unroll
         for (int v = 0; v < V; v++) scratch[slice * width + column * V + v] = sum.v[v];

@@ -13,8 +13,8 @@
  *
  * A kernel of the main stream starts while the one before it still runs, but after the one before that has
  * ended. So only the newest plane that it reads must wait (wait_turn); all others are multiplied before.
- * Planes and pools are read as conv_norm leaves them: normed, and rounded once for all that multiply them.
- */
+ * The newest plane is normed as it is loaded, and written normed (v, or dpre) for the kernels that follow;
+ * the plane before it may not have been written yet, and is normed once more. */
 #include "engine/cuda/base/mma.cuh"
 #include <algorithm>
 
@@ -22,12 +22,18 @@
 #include "engine/cuda/layers/decoder.cuh"
 
 enum {
-    CONV_WARPS = 10,
-    CONV_THREADS = 32 * CONV_WARPS,
-    PIECE = 32,              /* cells, or steps, of a warp */
-    PIECES = CONV_WARPS / 2, /* of a tile; two warps each, with half of the channels per warp */
-    NORM_THREADS = 256
+    MOST_CELLS = 128,       /* of a tile */
+    CONV_THREADS = 32 * 10, /* at least */
 };
+
+/* Cells, or steps, of a warp; and pieces of so many of a tile, two warps each, with half of the channels per
+ * warp. Wide nets in bfloat16, which have one thread block per multiprocessor, have twice the warps. */
+__host__ __device__ static constexpr int conv_piece(int C, onet_precision P) {
+    return P == ONET_BF16 && C > 32 ? 16 : 32;
+}
+static int conv_pieces_of(const gpu *s) {
+    return (MOST_CELLS + 32) / conv_piece(s->C, precision_of(s));
+}
 
 __device__ static inline int pair_at(int m, int b) {
     return m * (m - 1) / 2 + b;
@@ -50,7 +56,7 @@ struct conv_room { /* at most: steps of a tile, its cells, rows of its plane, it
     int steps, cells, rows, items;
 };
 
-static conv_layout conv_layout_make(int C, bool half, conv_room most, bool back, int stages) {
+static conv_layout conv_layout_make(int C, bool half, int threads, conv_room most, bool back, int stages) {
     conv_layout l = {};
     int at = 0, ld = half ? (C + 8) / 2 : C + 4, weights = half ? 3 * C * ld : 3 * C * C, steps = most.steps;
     int rows = back ? most.cells * (C + 4) : most.items * (3 * C + 8),
@@ -70,7 +76,7 @@ static conv_layout conv_layout_make(int C, bool half, conv_room most, bool back,
         l.rows = at, at += rows;
         l.last = at, at += last;
     }
-    int sums = 2 * (5 * CONV_THREADS + 5 * C);
+    int sums = 2 * (5 * threads + 5 * C);
     l.total = at > sums ? at : sums;
     return l;
 }
@@ -79,7 +85,8 @@ static bool conv_layouts(const gpu *s, conv_room most, conv_plan *p) {
     for (int back = 0; back < 2; back++) {
         conv_layout *l = back ? &p->backward : &p->forward;
         for (int stages = 2;; stages--) {
-            *l = conv_layout_make(s->C, precision_of(s) == ONET_BF16, most, back, stages);
+            *l = conv_layout_make(s->C, precision_of(s) == ONET_BF16, 64 * conv_pieces_of(s), most, back,
+                                  stages);
             if (l->total * sizeof(float) <= s->shared) break;
             if (stages == 1) return false;
         }
@@ -88,20 +95,21 @@ static bool conv_layouts(const gpu *s, conv_room most, conv_plan *p) {
 }
 
 /* Have the warps room for the tile's cells and for the pools of its steps? */
-static bool conv_pieces(int steps, int ic, int *pieces) {
-    *pieces = up(steps * ic, PIECE);
-    return *pieces + up(steps, PIECE) <= PIECES;
+static bool conv_pieces(const gpu *s, int steps, int ic, int *pieces) {
+    const int piece = conv_piece(s->C, precision_of(s));
+    *pieces = up(steps * ic, piece);
+    return *pieces + up(steps, piece) <= conv_pieces_of(s);
 }
 
 static bool conv_fits(const gpu *s, int n, conv_plan *p) {
     int sets = p->ic < n ? 1 : up(p->steps - 1, n) + 1;
     conv_room most = {
         .steps = p->steps, .cells = p->steps * p->ic, .rows = (p->steps + 2) * p->ic, .items = sets * p->ic};
-    return conv_pieces(p->steps, p->ic, &p->pieces) && conv_layouts(s, most, p);
+    return conv_pieces(s, p->steps, p->ic, &p->pieces) && conv_layouts(s, most, p);
 }
 
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
-    int most = (PIECES - 1) * PIECE, steps = B * n;
+    int most = MOST_CELLS, steps = B * n;
     p->ic = n < most ? n : most;
     p->steps = up(steps, s->multiprocessors);
     if (p->steps * (long)p->ic > most) p->steps = most / p->ic;
@@ -129,11 +137,11 @@ static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most
         const set_run &r = runs[k];
         int m = r.m, ic = std::min(m, most), pieces,
             sets = std::max(std::min(target / (m * m), most_steps / m), 1);
-        while (sets > 1 && !conv_pieces(sets * m, ic, &pieces)) sets--;
+        while (sets > 1 && !conv_pieces(s, sets * m, ic, &pieces)) sets--;
         int steps = sets * m;
         if (sets == 1) {
             steps = ic < m ? 1 : std::min(std::max(target / m, 1), m);
-            while (!conv_pieces(steps, ic, &pieces)) steps--;
+            while (!conv_pieces(s, steps, ic, &pieces)) steps--;
             steps = up(m, up(m, steps));
         }
         for (int set = 0; set < r.sets; set += sets)
@@ -148,7 +156,7 @@ static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most
                 t.pair0 = r.pair0 + set * r.n * r.n;
                 t.cell0 = r.cell0 + (set * m + t0) * m;
                 t.ic = ic;
-                conv_pieces(t.steps, ic, &t.pieces);
+                conv_pieces(s, t.steps, ic, &t.pieces);
                 t.by_m = divider_of(m);
                 out[p->tiles++] = t;
             }
@@ -162,7 +170,7 @@ static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most
 
 /* Many small sets need more shared memory per cell than few large ones: so they get smaller tiles first. */
 bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out) {
-    for (int most = (PIECES - 1) * PIECE; most >= 16; most /= 2)
+    for (int most = MOST_CELLS; most >= 16; most /= 2)
         for (int steps = most; steps >= 16; steps /= 2)
             if (conv_tiles_of(s, runs, count, most, steps, p, out)) return true;
     return false;
@@ -235,41 +243,98 @@ template <int C> __device__ static inline int weight_turn(int k) {
     return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
 }
 
-/* Starts the copy of the weights between blocks m and b. */
-template <int C, bool BACK, onet_precision P>
-__device__ static inline void conv_fetch_weights(const conv_args &p, const conv_layout &l, float *to, int b) {
-    typedef stored<P> E;
-    constexpr int LD = conv_row<C, P>(), EACH = 16 / sizeof(E), Q = C / EACH;
-    const size_t pair = (size_t)(BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
-    const E *conv_w = (const E *)p.conv + pair, *pool_w = (const E *)p.pool + pair;
-#pragma unroll 1
-    for (int i = threadIdx.x; i < 3 * C * Q; i += CONV_THREADS) {
-        int k = i / Q, column = i % Q * EACH,
-            at = P == ONET_BF16 ? k * LD + column : k * C + (column ^ weight_turn<C>(k));
-        async_copy((float *)((E *)(to + l.conv) + at), (const float *)(conv_w + i * EACH));
-        async_copy((float *)((E *)(to + l.pool) + at), (const float *)(pool_w + i * EACH));
-    }
-}
-
-/* The same of the plane and the pools of block b. */
+/* Starts the copy of the weights between blocks m and b and, where block b is there normed (`kept`), of
+ * its plane and pools. */
 template <int C, bool BACK, onet_precision P, bool MIXED>
-__device__ static inline void conv_fetch_plane(const conv_args &p, const conv_layout &l, const conv_tile &c,
-                                               float *to, int b) {
+__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                         float *to, int b, bool kept) {
     typedef stored<P> E;
     constexpr int LD = conv_row<C, P>(), EACH = 16 / sizeof(E), Q = C / EACH;
     const int tid = threadIdx.x;
     auto copy = [&](int where, int at, const E *from) {
         async_copy((float *)((E *)(to + where) + at), (const float *)from);
     };
+    const size_t pair = (size_t)(BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
+    const E *conv_w = (const E *)p.conv + pair, *pool_w = (const E *)p.pool + pair;
+#pragma unroll 1
+    for (int i = tid; i < 3 * C * Q; i += (int)blockDim.x) {
+        int k = i / Q, column = i % Q * EACH,
+            at = P == ONET_BF16 ? k * LD + column : k * C + (column ^ weight_turn<C>(k));
+        copy(l.conv, at, conv_w + i * EACH);
+        copy(l.pool, at, pool_w + i * EACH);
+    }
+    if (!kept) return;
     const E *plane = (const E *)(BACK ? p.dpre : p.v) + b * p.plane,
             *step = (const E *)(BACK ? p.dstep : p.pv) + ((size_t)b * p.T + c.base) * C;
 #pragma unroll 1
-    for (int i = c.low * c.ic * Q + tid; i < c.high * c.ic * Q; i += CONV_THREADS)
+    for (int i = c.low * c.ic * Q + tid; i < c.high * c.ic * Q; i += (int)blockDim.x)
         copy(l.plane, i / Q * LD + i % Q * EACH,
              plane + cell_at<MIXED>(p, c, c.base, i / Q) * C + i % Q * EACH);
 #pragma unroll 1
-    for (int i = c.low * Q + tid; i < c.high * Q; i += CONV_THREADS)
+    for (int i = c.low * Q + tid; i < c.high * Q; i += (int)blockDim.x)
         copy(l.step, i / Q * LD + i % Q * EACH, step + i * EACH);
+}
+
+__device__ static inline float4 far4(const float *p) { /* not through L1, which may hold older values */
+    return __ldcg((const float4 *)p);
+}
+
+/* Norms the plane and the pools of block b as they are loaded; `keep` writes those of the tile to memory. */
+template <int C, bool BACK, onet_precision P, bool MIXED>
+__device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                        float *to, int b, bool keep) {
+    typedef stored<P> E;
+    constexpr int LD = conv_row<C, P>(), Q = C / 4, U = BACK || C <= 32 ? 3 : 6;
+    const int DOWN = (int)blockDim.x / Q;
+    struct loaded {
+        float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
+        int row, from;
+    };
+    const int k = threadIdx.x % Q * 4, first = threadIdx.x / Q, many = (c.high - c.low) * c.ic,
+              all = first < DOWN ? many + c.high - c.low : 0;
+    const size_t plane = b * p.plane, step = (size_t)b * p.T * C;
+    const float4 g = far4(p.norm.g + b * C + k), e = far4((BACK ? p.k0 : p.norm.e) + b * C + k),
+                 f = far4((BACK ? p.k1 : p.norm.g) + b * C + k);
+#pragma unroll 1
+    for (int i0 = first; i0 < all; i0 += U * DOWN) {
+        loaded x[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN;
+            bool cell = i < many;
+            x[u].row = cell ? i + c.low * c.ic : i - many + c.low;
+            x[u].from = (cell ? cell_at<MIXED>(p, c, c.base, x[u].row) : c.base + x[u].row) * C + k;
+            if (i >= all) continue;
+            x[u].r = far4((cell ? p.r + plane : (BACK ? p.step_r : p.praw) + step) + x[u].from);
+            if (!BACK) continue;
+            x[u].d = far4((cell ? p.dv + plane : p.step_dv + step) + x[u].from);
+            if (!cell) x[u].n = far4(p.step_count + step + x[u].from);
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN, unit = i < many ? c.ic : 1, own = x[u].row - (BACK ? 0 : 2 * unit);
+            if (i >= all) continue;
+            float4 r = x[u].r, d = x[u].d, n = x[u].n, v;
+            if (BACK) {
+                if (i < many) { /* r is not less than 0 */
+                    n = make_float4(r.x > 0 ? 1.0f : 0.0f, r.y > 0 ? 1.0f : 0.0f, r.z > 0 ? 1.0f : 0.0f,
+                                    r.w > 0 ? 1.0f : 0.0f);
+                    d = make_float4(d.x * n.x, d.y * n.y, d.z * n.z, d.w * n.w);
+                }
+                v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
+                                g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
+            } else
+                v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+            if (P == ONET_TF32) v = tf32_rounded(v); /* once, since v is a factor in several products */
+            put_four((E *)(to + (i < many ? l.plane : l.step)) + x[u].row * LD + k, v);
+            if (keep && own >= 0 && own < c.steps * unit)
+                put_four((E *)(i < many ? (BACK ? p.dpre : p.v)
+                               : BACK   ? p.dstep
+                                        : p.pv) +
+                             (i < many ? plane : step) + x[u].from,
+                         v);
+        }
+    }
 }
 
 /* Starts the copy of what the epilogue reads, to where l.rows and l.last count from. */
@@ -281,11 +346,11 @@ __device__ static inline void conv_fetch_last(const conv_args &p, const conv_lay
     if (BACK) {
         const float *r = p.r + p.m * p.plane, *taken = (const float *)p.parg + ((size_t)p.m * p.T + c.s0) * C;
 #pragma unroll 1
-        for (int i = tid; i < c.steps * c.ic * Q; i += CONV_THREADS)
+        for (int i = tid; i < c.steps * c.ic * Q; i += (int)blockDim.x)
             async_copy(extra + l.rows + i / Q * LD + i % Q * 4,
                        r + cell_at<MIXED>(p, c, c.s0, i / Q) * C + i % Q * 4);
 #pragma unroll 1
-        for (int i = tid; i < c.steps * Q; i += CONV_THREADS)
+        for (int i = tid; i < c.steps * Q; i += (int)blockDim.x)
             async_copy(extra + l.last + i * 4, taken + i * 4);
         return;
     }
@@ -294,7 +359,7 @@ __device__ static inline void conv_fetch_last(const conv_args &p, const conv_lay
     const int m = placed<MIXED>(p, c), items = ((c.t0 + c.steps - 1) / by<MIXED>(p, c) + 1) * c.ic;
     const float *q = p.q + p.m * 6 * C;
 #pragma unroll 1
-    for (int i = tid; i < (items + c.steps) * 3 * Q; i += CONV_THREADS) {
+    for (int i = tid; i < (items + c.steps) * 3 * Q; i += (int)blockDim.x) {
         int row = i / (3 * Q), k = i % (3 * Q) * 4, from = c.row0 + c.i0 + row;
         if (MIXED) from += row / by<MIXED>(p, c) * (c.n - m);
         float *to = extra + l.rows + row * LQ + k;
@@ -355,31 +420,31 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
     }
 }
 
-/* The same in bfloat16. For the copy of rows, lane l has row l % 16 of the piece, the first of two such rows
- * at `at`, and eight of its channels; `lags` has two bits for each of the two rows. */
-template <int NT>
-__device__ static inline void conv_product_bf16(float (&acc)[2][NT][4], const bf16 *at, int lags, int down,
+/* The same in bfloat16. For the copy of rows, lane l has row l % 16 of the piece, at `at`, and the one 16
+ * rows further where X is 2, and eight of its channels; `lags` has two bits for each of its rows. */
+template <int X, int NT>
+__device__ static inline void conv_product_bf16(float (&acc)[X][NT][4], const bf16 *at, int lags, int down,
                                                 const bf16 *zero, const bf16 *weights, int half) {
     constexpr int C = 16 * NT, LD = conv_row<C, ONET_BF16>();
     const int lane = threadIdx.x % 32, right = lane >> 4;
     const bf16 *w = weights + (lane & 15) * LD + half;
 #pragma unroll 1
     for (int lag = 0; lag < 3; lag++) {
-        const bf16 *a[2];
+        const bf16 *a[X];
 #pragma unroll
-        for (int x = 0; x < 2; x++)
+        for (int x = 0; x < X; x++)
             a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 16 * LD + lag * down : zero) + right * 8;
 #pragma unroll
         for (int k = 0; k < C; k += 16) {
-            unsigned v[2][4], f[4];
-            matrices(v[0], a[0] + k);
-            matrices(v[1], a[1] + k);
+            unsigned v[X][4], f[4];
+#pragma unroll
+            for (int x = 0; x < X; x++) matrices(v[x], a[x] + k);
 #pragma unroll
             for (int j = 0; j < NT; j += 2) {
                 const bool two = j + 1 < NT;
                 matrices_turned(f, w + k * LD + (j + (two ? right : 0)) * 8);
 #pragma unroll
-                for (int x = 0; x < 2; x++) {
+                for (int x = 0; x < X; x++) {
                     mma16(acc[x][j], v[x], f[0], f[1]);
                     if (two) mma16(acc[x][two ? j + 1 : j], v[x], f[2], f[3]);
                 }
@@ -395,7 +460,7 @@ __device__ static inline float4 add4(float4 a, float4 b) {
 
 /* How many lags each of the lane's rows has, two bits each: rows first + g, + 8, + 16, + 24 of `mine` cells,
  * or steps with their pools; in bfloat16 rows first + l, + 16 in lanes l and l + 16. */
-template <bool BACK, onet_precision P, bool MIXED>
+template <int C, bool BACK, onet_precision P, bool MIXED>
 __device__ static __forceinline__ int conv_lags(const conv_args &p, const conv_tile &c, bool pools, int first,
                                                 int mine) {
     constexpr int DOWN = P == ONET_BF16 ? 16 : 8;
@@ -403,7 +468,7 @@ __device__ static __forceinline__ int conv_lags(const conv_args &p, const conv_t
     const int own = P == ONET_BF16 ? (int)threadIdx.x % 16 : (int)threadIdx.x % 32 / 4;
     int lags = 0;
 #pragma unroll
-    for (int x = 0; x < PIECE / DOWN; x++) {
+    for (int x = 0; x < conv_piece(C, P) / DOWN; x++) {
         int q = first + x * DOWN + own, t = (c.t0 + (pools ? q : q / by_n)) % by_n;
         if (q < mine) lags |= min(BACK ? placed<MIXED>(p, c) - t : t + 1, 3) << 2 * x;
     }
@@ -412,13 +477,13 @@ __device__ static __forceinline__ int conv_lags(const conv_args &p, const conv_t
 
 /* The warp's results: those of the cells take the place of the first plane, those of the steps have their own
  * (`added`). */
-template <int NT>
-__device__ static __forceinline__ void conv_leave(const float (&acc)[2][NT][4], int first, int half, int mine,
+template <int X, int NT>
+__device__ static __forceinline__ void conv_leave(const float (&acc)[X][NT][4], int first, int half, int mine,
                                                   float *to) {
     constexpr int LD = 16 * NT + 4;
     const int g = (int)threadIdx.x % 32 / 4, t = (int)threadIdx.x % 4;
 #pragma unroll
-    for (int x = 0; x < 4; x++)
+    for (int x = 0; x < 2 * X; x++)
 #pragma unroll
         for (int j = 0; j < NT; j++)
             if (first + x * 8 + g < mine)
@@ -439,7 +504,7 @@ __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv
     float *plane = (BACK ? p.dv : p.r) + p.m * p.plane;
     const float *own = BACK ? p.head : p.theta + p.bias;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < c.steps * ic * Q; i += CONV_THREADS) {
+    for (int i = threadIdx.x; i < c.steps * ic * Q; i += (int)blockDim.x) {
         int q = i / Q, k = i % Q * 4, sl = q / by<MIXED>(p, c), item = q - sl * ic,
             cell = cell_at<MIXED>(p, c, c.s0, q);
         float4 v = load4(out + q * LD + k), add = load4(added + sl * LD + k),
@@ -533,7 +598,7 @@ template <int C, bool BACK>
 __device__ static __forceinline__ void conv_finish(const conv_args &p, double *sums, double *total) {
     constexpr int K = BACK ? 5 : 2;
     const int c = threadIdx.x;
-    column_totals(p.part, (int)gridDim.x, K * C, total, sums, 5 * CONV_THREADS);
+    column_totals(p.part, (int)gridDim.x, K * C, total, sums, 5 * (int)blockDim.x);
     if (c >= p.out) return;
     if (!BACK) {
         norm_make(p.forward, c, total[c], total[C + c]);
@@ -546,15 +611,17 @@ __device__ static __forceinline__ void conv_finish(const conv_args &p, double *s
 }
 
 template <int NT, bool BACK, onet_precision P, bool MIXED, bool RELATED>
-__global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
+__global__ void __launch_bounds__(CONV_THREADS * 32 / conv_piece(16 * NT, P), NT <= 2 ? 2 : 1)
+    conv(const __grid_constant__ conv_args p) {
     extern __shared__ float4 memory[];
     typedef stored<P> E;
     constexpr int C = 16 * NT, LD = C + 4, K = BACK ? 5 : 2, ROW = conv_row<C, P>();
-    constexpr int DOWN = CONV_THREADS / C; /* steps side by side in the last pass */
+    constexpr int PIECE = conv_piece(C, P), THREADS = CONV_THREADS * 32 / PIECE;
+    constexpr int DOWN = THREADS / C; /* steps side by side in the last pass */
     const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
     const int tid = threadIdx.x;
     float *shared = (float *)memory;
-    double *sums = (double *)memory, *total = sums + 5 * CONV_THREADS; /* [K][DOWN][C], [K][C] */
+    double *sums = (double *)memory, *total = sums + 5 * THREADS; /* [K][DOWN][C], [K][C] */
     conv_tile c = conv_tile_at<BACK, MIXED>(p);
     const int steps = c.steps, n = placed<MIXED>(p, c);
     /* This warp's part. */
@@ -568,15 +635,15 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
     float *out = shared + used * l.stage, *extra = shared + (ahead ? 1 - used : 0) * l.stage;
     bool waited = false;
     double total_here = 0; /* of channel and sum tid */
-    for (int i = tid; i < ROW * (int)sizeof(E) / 4; i += CONV_THREADS) shared[l.zero + i] = 0;
+    for (int i = tid; i < ROW * (int)sizeof(E) / 4; i += (int)blockDim.x) shared[l.zero + i] = 0;
 #pragma unroll 1
     for (; c.i0 < n; c.i0 += c.most) {
         c.ic = min(c.most, n - c.i0);
         const int unit = pools ? 1 : c.ic, mine = !pools ? steps * c.ic : c.i0 ? 0 : steps;
         /* The first of this lane's rows of a plane, or of the pools. */
         const int row = first + (P == ONET_BF16 ? tid % 16 : tid % 32 / 4) + (BACK ? 0 : 2 * unit);
-        const int lags = conv_lags<BACK, P, MIXED>(p, c, pools, first, mine);
-        float acc[2][NT][4] = {};
+        const int lags = conv_lags<C, BACK, P, MIXED>(p, c, pools, first, mine);
+        float acc[PIECE / 16][NT][4] = {};
         if (!count && !waited) { /* nothing to compute before; forward, the kernel before makes q */
             wait_turn();
             waited = true;
@@ -585,19 +652,19 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
 #pragma unroll 1
         for (int i = 0; i < count + ahead; i++) {
             int b = BACK ? p.N - 1 - i : i, j = i - ahead;
-            if (i < count) {
-                float *to = shared + (i & ahead) * l.stage;
-                conv_fetch_weights<C, BACK, P>(p, l, to, b);
-                if (i == count - 1 && !waited) { /* the kernel before makes the newest plane */
-                    wait_turn();
-                    waited = true;
-                }
-                conv_fetch_plane<C, BACK, P, MIXED>(p, l, c, to, b);
-            } else
+            if (i < count)
+                conv_fetch<C, BACK, P, MIXED>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
+            else
                 conv_fetch_last<C, BACK, MIXED>(p, l, c, extra);
             async_commit();
             if (j < 0) continue;
             float *here = shared + (j & ahead) * l.stage;
+            if (j == count - 1 && !waited) {
+                wait_turn();
+                waited = true;
+            }
+            if (j >= count - 2)
+                conv_norm<C, BACK, P, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead, j == count - 1);
             if (ahead)
                 async_wait<1>();
             else
@@ -609,7 +676,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
                         *weights = (const E *)(here + (pools ? l.pool : l.conv));
                 const int down = (BACK ? unit : -unit) * ROW;
                 if constexpr (P == ONET_BF16)
-                    conv_product_bf16<NT>(acc, at, lags, down, zero, weights, half);
+                    conv_product_bf16(acc, at, lags, down, zero, weights, half);
                 else
                     conv_product<NT, P == ONET_TF32>(acc, at, lags, down, zero, weights, half);
             }
@@ -617,7 +684,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
         }
         async_commit(); /* where there was no block to read */
         async_wait<0>();
-        conv_leave<NT>(acc, first, half, mine, pools ? shared + l.added : out);
+        conv_leave(acc, first, half, mine, pools ? shared + l.added : out);
         __syncthreads();
         conv_cells<C, BACK, MIXED, RELATED>(p, l, c, out, shared + l.added, extra);
         __syncthreads();
@@ -645,57 +712,6 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
     }
     if (tid < K * C) p.part[(size_t)blockIdx.x * K * C + tid] = total_here;
     if (last_block(p.counter, gridDim.x)) conv_finish<C, BACK>(p, sums, total);
-}
-
-/* v and pools of block m from r and its norm or, backward, dpre and dstep from dv: four channels per thread,
- * U of which are loaded at once. */
-template <bool BACK, onet_precision P>
-__global__ void __launch_bounds__(NORM_THREADS) conv_norm(const __grid_constant__ conv_args p) {
-    wait_turn();
-    typedef stored<P> E;
-    constexpr int U = 4;
-    struct loaded {
-        float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
-    };
-    const size_t plane = p.m * p.plane, step = (size_t)p.m * p.T * p.C, cells = p.plane / 4,
-                 all = cells + (size_t)p.T * p.C / 4;
-    const float *cell_r = p.r + plane, *step_r = (BACK ? p.step_r : p.praw) + step;
-    E *cell_to = (E *)(BACK ? p.dpre : p.v) + plane, *step_to = (E *)(BACK ? p.dstep : p.pv) + step;
-#pragma unroll 1
-    for (size_t i0 = (size_t)blockIdx.x * NORM_THREADS + threadIdx.x; i0 < all;
-         i0 += (size_t)gridDim.x * NORM_THREADS * U) {
-        loaded x[U];
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            size_t i = i0 + (size_t)u * gridDim.x * NORM_THREADS, at = i < cells ? i * 4 : (i - cells) * 4;
-            if (i >= all) break;
-            x[u].r = load4((i < cells ? cell_r : step_r) + at);
-            if (!BACK) continue;
-            x[u].d = load4((i < cells ? p.dv + plane : p.step_dv + step) + at);
-            if (i >= cells) x[u].n = load4(p.step_count + step + at);
-        }
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            size_t i = i0 + (size_t)u * gridDim.x * NORM_THREADS, at = i < cells ? i * 4 : (i - cells) * 4;
-            if (i >= all) break;
-            const int k = p.m * p.C + (int)(at % (size_t)p.C);
-            const float4 g = load4(p.norm.g + k), e = load4((BACK ? p.k0 : p.norm.e) + k);
-            float4 r = x[u].r, d = x[u].d, n = x[u].n, v;
-            if (BACK) {
-                const float4 f = load4(p.k1 + k);
-                if (i < cells) { /* r is not less than 0 */
-                    n = make_float4(r.x > 0 ? 1.0f : 0.0f, r.y > 0 ? 1.0f : 0.0f, r.z > 0 ? 1.0f : 0.0f,
-                                    r.w > 0 ? 1.0f : 0.0f);
-                    d = make_float4(d.x * n.x, d.y * n.y, d.z * n.z, d.w * n.w);
-                }
-                v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
-                                g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
-            } else
-                v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-            if (P == ONET_TF32) v = tf32_rounded(v);
-            put_four((i < cells ? cell_to : step_to) + at, v);
-        }
-    }
 }
 
 conv_args gpu_conv_args(gpu *s, int m, bool back) {
@@ -759,15 +775,15 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
 
 template <int NT, bool BACK, onet_precision P> static void conv_launch(gpu *s, int m) {
     conv_args p = gpu_conv_args(s, m, BACK);
-    int tiles = p.plan.tiles;
+    int tiles = p.plan.tiles, threads = 64 * conv_pieces_of(s);
     size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
     if (!BACK && p.relations) { /* always with tables of several sizes, never in bfloat16 */
         if constexpr (!BACK && P != ONET_BF16)
-            CHAIN(s, tiles, CONV_THREADS, shared, (conv<NT, BACK, P, true, true>), p);
+            CHAIN(s, tiles, threads, shared, (conv<NT, BACK, P, true, true>), p);
     } else if (s->ragged.mixed)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<NT, BACK, P, true, false>), p);
+        CHAIN(s, tiles, threads, shared, (conv<NT, BACK, P, true, false>), p);
     else
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<NT, BACK, P, false, false>), p);
+        CHAIN(s, tiles, threads, shared, (conv<NT, BACK, P, false, false>), p);
 }
 
 template <bool BACK> static void conv_any(gpu *s, int m) {
@@ -783,20 +799,10 @@ template <bool BACK> static void conv_any(gpu *s, int m) {
     });
 }
 
-/* Of block m, whose norm is known now. */
-template <bool BACK> static void conv_norm_launch(gpu *s, int m) {
-    conv_args p = gpu_conv_args(s, m, BACK);
-    int blocks = std::min(up((int)((p.plane + (size_t)p.T * p.C) / 4), NORM_THREADS), 8 * s->multiprocessors);
-    with_precision(s,
-                   [&]<onet_precision P>() { CHAIN(s, blocks, NORM_THREADS, 0, (conv_norm<BACK, P>), p); });
-}
-
 /* The relations need no gradient: their backward pass is that of the others. */
 void gpu_decoder_forward(gpu *s, int block) {
-    if (block) conv_norm_launch<false>(s, block - 1);
     conv_any<false>(s, block);
 }
 void gpu_decoder_backward(gpu *s, int block) {
-    if (block + 1 < s->N) conv_norm_launch<true>(s, block + 1);
     conv_any<true>(s, block);
 }

@@ -7,6 +7,8 @@
  * pair_sums: these sums where a set is larger than a tile, or sets have several sizes.
  *
  * What follows is in pairs.cu. */
+#include <algorithm>
+
 #include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/layers/features.cuh"
 
@@ -81,7 +83,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
 }
 
 struct sums_args {
-    int n, H;
+    int n, H, B;
     const set_place *places;  /* where the batch has several sizes */
     const void *ac;           /* of floats or of bfloat16 */
     const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
@@ -91,16 +93,44 @@ struct sums_args {
     norm_forward norm;
 };
 
-/* Where sets are too large for a tile of encoder_rows, or have several sizes: one set and 32 channels per
+/* Where sets are too large for a tile of encoder_rows, or have several sizes: some sets and 32 channels per
  * thread block. */
+template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+    wait_turn();
+    int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
+    const size_t ld = 2 * (size_t)p.H;
+    double sum = 0, square = 0;
+    for (int b = blockIdx.x; h < p.H && b < p.B; b += gridDim.x) {
+        const set_place at = place_of(p.places, p.n, b);
+        const int n = at.n;
+        const float *own = (const float *)p.ac + (size_t)at.row0 * ld + h, *other = own + p.H;
+        for (int i = group; i < n; i += 4) {
+            float a = own[i * ld], s0 = 0, s1 = 0;
+#pragma unroll 8
+            for (int j = 0; j < n; j++) {
+                float c = other[j * ld];
+                if constexpr (RELATED)
+                    c = with_relations(c, p.e + ((size_t)at.pair0 + (size_t)i * n + j) * p.both,
+                                       p.related + h, p.both, p.H);
+                float x = relu(a + c);
+                s0 += x;
+                s1 += x * x;
+            }
+            sum += (double)s0;
+            square += (double)s1;
+        }
+    }
+    finish_group(sum, square, p.part, p.counters, p.norm);
+}
+
 /* The same in bfloat16: two channels per thread, and half of the rows. */
 __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
     wait_turn();
     const int lane = threadIdx.x & 31, group = threadIdx.x >> 4, h = blockIdx.y * 32 + (lane & 15) * 2;
-    const set_place at = place_of(p.places, p.n, blockIdx.x);
     const size_t ld = 2 * (size_t)p.H;
     double sum[2] = {}, square[2] = {};
-    if (h < p.H) {
+    for (int b = blockIdx.x; h < p.H && b < p.B; b += gridDim.x) {
+        const set_place at = place_of(p.places, p.n, b);
         const bf16 *own = (const bf16 *)p.ac + (size_t)at.row0 * ld + h, *other = own + p.H;
         for (int i = group; i < at.n; i += 8) {
             const float2 a = floats_of(*(const unsigned *)(own + i * ld));
@@ -118,7 +148,7 @@ __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
             square[1] += (double)s1.y;
         }
     }
-    /* A lane's channel is one of the two of lane / 2, and of lane / 2 + 16. */
+    /* Of channels 2l and 2l + 1, by lanes l and l + 16, to lanes 2l and 2l + 1. */
     double own[2] = {};
 #pragma unroll
     for (int k = 0; k < 2; k++) {
@@ -132,34 +162,6 @@ __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
         }
     }
     finish_group(own[0], own[1], p.part, p.counters, p.norm);
-}
-
-template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
-    wait_turn();
-    int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
-    const set_place at = place_of(p.places, p.n, blockIdx.x);
-    const int n = at.n;
-    size_t row0 = (size_t)at.row0, ld = 2 * (size_t)p.H;
-    double sum = 0, square = 0;
-    if (h < p.H) {
-        const float *own = (const float *)p.ac + row0 * ld + h, *other = own + p.H;
-        for (int i = group; i < n; i += 4) {
-            float a = own[i * ld], s0 = 0, s1 = 0;
-#pragma unroll 4
-            for (int j = 0; j < n; j++) {
-                float c = other[j * ld];
-                if constexpr (RELATED)
-                    c = with_relations(c, p.e + ((size_t)at.pair0 + (size_t)i * n + j) * p.both,
-                                       p.related + h, p.both, p.H);
-                float x = relu(a + c);
-                s0 += x;
-                s1 += x * x;
-            }
-            sum += (double)s0;
-            square += (double)s1;
-        }
-    }
-    finish_group(sum, square, p.part, p.counters, p.norm);
 }
 
 /* ---- launches ---- */
@@ -185,6 +187,7 @@ void gpu_encoder_rows(gpu *s, int block) {
     dim3 grid(up(R, rows.tile_rows), up(s->H, 32));
     sums_args sums = {.n = n,
                       .H = s->H,
+                      .B = B,
                       .places = s->ragged.mixed ? s->ragged.mixed->places : nullptr,
                       .ac = e->ac,
                       .e = s->related.e,
@@ -193,7 +196,9 @@ void gpu_encoder_rows(gpu *s, int block) {
                       .part = s->step.part,
                       .counters = s->result.counters,
                       .norm = norm1};
-    dim3 sums_grid(B, up(s->H, 32));
+    /* Not one thread block per set: each ends with an atomic operation and a part of the sums. */
+    int groups = up(s->H, 32);
+    dim3 sums_grid(std::min(B, up(8 * s->multiprocessors, groups)), groups);
     if (precision_of(s) == ONET_BF16) {
         rows_bf16(s, block);
         CHAIN(s, sums_grid, 128, 0, pair_sums_bf16, sums);

@@ -27,14 +27,12 @@
  *   pair_forward_kernel (pairs.cu)   ac, norm1                         u, best, arg, norm2
  * decoder_rows (decoder.cu)          x, rows; best, norm2 of the last  pooled columns of x, q
  * decoder block m:
- *   conv_norm<false> (conv.cu)       r, praw, norm of m-1              v, pool of m-1
- *   conv<., false>                   v, pools of blocks < m; q         r, praw, parg, norm
+ *   conv<., false> (conv.cu)         r, v, pools of blocks < m; q      r, praw, parg, norm; v, pool of m-1
  * head (head.cu)                     x, r of all blocks                logit, dlogit, item_d, loss
  * [head_weights, sum_rows]           dlogit, r, x, item_d              head_part, head_total
  * decoder block m, last first:
- *   conv_norm<true> (conv.cu)        r, dv, sums, k0, k1 of m+1        dpre, dstep of m+1
- *   conv<., true>                    dpre of blocks > m; dlogit        dv, sums per step, k0, k1, gradients
- *                                                                      of norm and bias
+ *   conv<., true> (conv.cu)          dv, dpre of blocks > m; dlogit    dv, sums per step, k0, k1, gradients
+ *                                                                      of norm and bias; dpre, dstep of m+1
  * [conv_weights (conv_weights.cu)]   v, dpre; pools, dstep             conv_part, pool_part
  * [last_weights (relations.cu)]      e, dpre, dlogit                   last_part
  * decoder_dq (decoder_back.cu)       dpre                              dq, start_part

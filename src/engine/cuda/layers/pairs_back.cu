@@ -35,11 +35,10 @@ static int back_pair_floats(const gpu *s) {
     return precision_of(s) == ONET_BF16 ? (pairs_width(s) + 8) / 2 : pairs_width(s) + 4;
 }
 
-/* Warps of a thread block: all hidden channels are divided among them, in as few rounds as possible or, in
- * bfloat16, in rounds of 8. */
+/* Warps of a thread block: all hidden channels are divided among them, in as few rounds as possible. */
 static int back_warps(const gpu *s) {
-    int hidden = s->H / 16, most = precision_of(s) == ONET_BF16 ? BACK_WARPS / 2 : BACK_WARPS;
-    return up(hidden, up(hidden, most));
+    int hidden = s->H / 16;
+    return up(hidden, up(hidden, BACK_WARPS));
 }
 
 /* Bytes of shared memory: of half a multiprocessor, where two thread blocks share its registers. */

@@ -275,7 +275,7 @@ __device__ static __forceinline__ void back_leave_G_bf16(const back_args &p, con
 }
 
 template <int NT, bool MIXED>
-__global__ void __launch_bounds__(BACK_WARPS * 16, 2) pair_backward_bf16_kernel(back_args p) {
+__global__ void __launch_bounds__(BACK_WARPS * 32, 1) pair_backward_bf16_kernel(back_args p) {
     constexpr int W = 8 * NT, Q = W / 4, LD = W + 8; /* channels at a time */
     extern __shared__ float4 memory[];
     const back_work c = back_work_at<MIXED>(p);
