@@ -133,14 +133,13 @@ __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
         const set_place at = place_of(p.places, p.n, b);
         const bf16 *own = (const bf16 *)p.ac + (size_t)at.row0 * ld + h, *other = own + p.H;
         for (int i = group; i < at.n; i += 8) {
-            const float2 a = floats_of(*(const unsigned *)(own + i * ld));
+            const unsigned a = *(const unsigned *)(own + i * ld);
             float2 s0 = make_float2(0, 0), s1 = s0;
 #pragma unroll 8
             for (int j = 0; j < at.n; j++) {
-                const float2 c = floats_of(*(const unsigned *)(other + j * ld));
-                float x = relu(a.x + c.x), y = relu(a.y + c.y);
-                s0 = make_float2(s0.x + x, s0.y + y);
-                s1 = make_float2(s1.x + x * x, s1.y + y * y);
+                const float2 x = floats_of(bf16_relu_sum(a, *(const unsigned *)(other + j * ld)));
+                s0 = make_float2(s0.x + x.x, s0.y + x.y);
+                s1 = make_float2(s1.x + x.x * x.x, s1.y + x.y * x.y);
             }
             sum[0] += (double)s0.x;
             sum[1] += (double)s0.y;
@@ -198,7 +197,7 @@ void gpu_encoder_rows(gpu *s, int block) {
                       .norm = norm1};
     /* Not one thread block per set: each ends with an atomic operation and a part of the sums. */
     int groups = up(s->H, 32);
-    dim3 sums_grid(std::min(B, up(8 * s->multiprocessors, groups)), groups);
+    dim3 sums_grid(std::min(B, up(16 * s->multiprocessors, groups)), groups);
     if (precision_of(s) == ONET_BF16) {
         rows_bf16(s, block);
         CHAIN(s, sums_grid, 128, 0, pair_sums_bf16, sums);

@@ -56,10 +56,16 @@ static bool pair_channels(const gpu *s, int rows, int groups, pair_plan *p) {
     }
 }
 
-/* Where the shared memory of a multiprocessor has no room for two thread blocks, one with more warps; with
- * TF32 alone, so that float32 keeps the order of its sums. */
+/* At most so many warps, and no more than have work. The threads are a multiple of the channels at a time. */
+static int pair_warps(const gpu *s, int warps, int most) {
+    int unit = up(pairs_width(s), 32);
+    return std::min(warps, up(most, unit) * unit);
+}
+
+/* Where the shared memory of a multiprocessor has no room for two thread blocks, one with more warps; not in
+ * float32, which keeps the order of its sums. */
 static void pair_widen(const gpu *s, int most, pair_plan *p) {
-    if (s->base.precision && 2 * p->shared > s->shared) p->warps = std::min((int)PAIR_WARPS, most);
+    if (s->base.precision && 2 * p->shared > s->shared) p->warps = pair_warps(s, PAIR_WARPS, most);
 }
 
 /* Warps that share the hidden channels of the same cells. */
@@ -81,9 +87,7 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     p->warps = p->tiles <= s->multiprocessors ? PAIR_WARPS : PAIR_WARPS / 2;
     p->groups = up(p->S ? p->S * n * n : p->rows * p->jc, PAIR_GROUP);
     p->splits = pair_splits(p->groups, p->warps);
-    /* Threads are a multiple of the channels at a time. */
-    p->warps =
-        std::min(p->warps, pairs_width(s) > 32 ? up(p->splits * p->groups, 2) * 2 : p->splits * p->groups);
+    p->warps = pair_warps(s, p->warps, p->splits * p->groups);
     if (!pair_channels(s, p->S ? 2 * p->S * n : p->rows + p->jc, p->splits * p->groups, p)) return false;
     pair_widen(s, p->splits * p->groups, p);
     return true;

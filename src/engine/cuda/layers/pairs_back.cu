@@ -16,7 +16,7 @@
 #include "engine/cuda/base/mma.cuh"
 #include "engine/cuda/layers/pairs.cuh"
 
-enum { BACK_ITEMS = 64 /* items j at a time */, BACK_DU = 16384 /* floats of du */ };
+enum { BACK_ITEMS = 64 /* items j at a time */, BACK_DU = 16384 /* floats of du, about */ };
 
 /* Shared memory, for some rows i and jc items j at a time: du [rows][jc][channels + 4], gd and arg [rows]
  * [channels], a [rows][KB + 4] and c [rows of the sets, or jc, and 8 more][KB + 4], da [rows][KB]; each
