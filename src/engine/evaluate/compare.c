@@ -517,7 +517,7 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     return status;
 }
 
-/* Sets without features, for the ranker, which needs one: it is 0 for every item. */
+/* A view of sets without features that has one, 0 for every item: the ranker needs a feature. */
 static onet_sets with_feature(const onet_sets *sets, float *zeros) {
     onet_sets view = *sets;
     view.width = 1;
