@@ -332,9 +332,9 @@ static onet_status check_costs(const loading *l, const onet_record *r, onet_erro
                           "cost from city to city, or leave one of them out",
                           name, line, width);
     if (l->how->geo)
-        return fail_field(
-            err, ONET_USAGE, "tsp_reading.geo",
-            "%s has costs from city to city; only lists of cities may be places on the Earth", name);
+        return fail_field(err, ONET_USAGE, "tsp_reading.geo",
+                          "%s has costs from city to city; only lists of cities may be places on the Earth",
+                          name);
     return ONET_OK;
 }
 
