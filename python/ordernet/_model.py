@@ -820,7 +820,7 @@ class OrderNet:
         orderer, found = self._orderer(engine), []
         try:
             each = self._each(engine, orderer, given)
-            j = 0
+            j = given.width if engine.words else 0  # words have no features to shuffle
             while j < len(names):
                 span, name = lib.onet_columns_span(engine.columns, j) if j < given.width else 1, names[j]
                 one = _library.ImportanceStruct()

@@ -1019,6 +1019,15 @@ def test_relations_from_frames(tmp_path):
     assert filled.pairs[0][0, 1, 0] == 5
 
 
+def test_importance_of_the_relations_of_words(tmp_path):
+    (tmp_path / "v.txt").write_text("red 1 2\nblue 3 4\ngreen 5 6\n")
+    line = '{"items": ["red", "blue", "green"], "pairs": [[null, 1, 5], [4, null, 2], [3, 6, null]], "order": [2, 0, 1]}\n'
+    (tmp_path / "s.jsonl").write_text(4 * line)
+    sets = Sets.read(tmp_path / "s.jsonl", vectors=tmp_path / "v.txt")
+    model = ordernet.OrderNet(**{**SMALL, "epochs": 1}).fit(sets)
+    assert [one["feature"] for one in model.importance(sets, repeats=1)] == ["relation 1"]
+
+
 def test_wrong_relations():
     for pairs, said in (
         ([np.zeros((2, 2, 0))], "0 relations"),

@@ -277,7 +277,7 @@ static onet_status check_sets(const eval_values *v, const onet_model *model, con
                               const char *path, onet_error *err) {
     if (!sets->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
-    if (v->importance && sets->word)
+    if (v->importance && sets->word && !sets->pairs)
         return fail(err, ONET_BAD,
                     "%s: the items are words, which have no features for --importance to shuffle", path);
     return ordering_fits_sets(model, v->model, sets, path, err);
