@@ -204,7 +204,7 @@ static double widest_gap(const spans *s) {
     return widest;
 }
 
-/* The widest gap of s that `in` fills, at least in large part. */
+/* The widest gap of s that is covered in `in`. */
 static double widest_lost(const spans *s, const spans *in) {
     double widest = 0;
     int j = 0;
