@@ -31,6 +31,10 @@ no_options() { # FOLDER: prints sentences that name an option
 no_fields() { # FOLDER: prints sentences that name a field of options
     find "$1" -type f | xargs grep -HnE '"[^"]*(\(|[a-z] )onet_[a-z]+_options\.[a-z]' | grep -vE '"onet_[a-z]+_options\.[a-z0-9_]+ onet_[a-z]+_options\.[a-z0-9_]+"' && return 1 || return 0
 }
+# Sentences of the engine speak of items and sets. Only the names of the paper's two nets are of its tasks.
+no_tasks() { # FOLDER: prints strings with a word of a task
+    find "$1" -type f ! -path '*/model/choices.c' | xargs grep -HnwE '"[^"]*\b(tours?|city|cities|scans|scanned|unscramble)\b' | grep -v '#include' && return 1 || return 0
+}
 # A folder includes those before it in the flow of data, and itself.
 no_cycle() { # FOLDER: of its folders
     for folder_of in "$1"/*/; do
@@ -59,6 +63,7 @@ else
 fi
 check "include guards have the names of their files" guards
 check "src/engine includes the engine alone" includes_only "$(find src/engine -type f | tr "\n" " ")" "$PUBLIC|engine/[a-z_0-9/]+\.(h|cuh)|emulated_mma\.h"
+check "src/engine's sentences name no task" no_tasks src/engine
 for part in src/engine src/engine/cuda; do
     check "the folders of $part do not include each other in a circle" no_cycle "$part"
 done

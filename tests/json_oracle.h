@@ -51,7 +51,8 @@ static inline int json_oracle(const char *line, size_t length, json_t **set) {
         /* Our reader does not check numbers that it passes through, and lets nested objects have a key twice.
          */
         enum json_error_code code = json_error_code(&error);
-        if (memmem(line, length, "NaN", 3)) return -1; /* a missing value, which is no JSON */
+        if (memmem(line, length, "NaN", 3)) return -1;      /* a missing value, which is no JSON */
+        if (memmem(line, length, "Infinity", 8)) return -1; /* ignored on the diagonal of pairs */
         return code == json_error_numeric_overflow || code == json_error_duplicate_key ? -1 : 0;
     }
     json_t *items = json_object_get(*set, "items"), *first = json_array_get(items, 0);

@@ -126,7 +126,6 @@ static void learns_from_relations_alone(void **state) {
     assert_int_equal(onet_measure_importance(&noise, orderer, test, each, 1, 1, 1, &err), ONET_OK);
     assert_true(gap.exact.mean > 0.5 && fabs(noise.exact.mean) < 0.15);
     assert_int_equal(onet_measure_importance(&noise, orderer, test, each, 2, 1, 1, &err), ONET_USAGE);
-    free(each);
     onet_orderer_free(orderer);
     /* Compared with simple rules, which have no features to use. */
     onet_comparison c;
@@ -134,6 +133,10 @@ static void learns_from_relations_alone(void **state) {
     assert_true(c.ranker.exact.mean < 0.2);
     assert_int_equal(c.feature, -1);
     assert_int_equal(c.column.sets, 0);
+    for (size_t s = 0; s < test->count; s++) each[s].tau = each[s].neighbours = each[s].exact = s % 10 != 0;
+    assert_int_equal(onet_compare(&c, sets, test, each, NULL, &err), ONET_OK);
+    assert_non_null(strstr(c.sentence, "The order depends on the relations: the model (90.0% exact"));
+    free(each);
     char text[2000];
     assert_int_equal(onet_sets_oddities(sets, text, sizeof text, &err), ONET_OK);
     assert_string_equal(text, ""); /* items without features are not equal to each other */

@@ -172,6 +172,9 @@ static void bad_files(void **state) {
          "3\n"
          "EDGE_WEIGHT_FORMAT: FULL_MATRIX\n",
          ":6: EDGE_WEIGHT_FORMAT comes after"},
+        {"DIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FUNCTION\nEDGE_WEIGHT_SECTION\n1 2 "
+         "3\n",
+         ":4: EDGE_WEIGHT_SECTION needs an EDGE_WEIGHT_FORMAT before it"},
         {"EDGE_WEIGHT_TYPE: EUC_3D\n", "EUC_3D is not known"},
         {"EDGE_WEIGHT_FORMAT: SPIRAL\n", "SPIRAL is not known"},
         {"NODE_COORD_SECTION\n1 0 0\n", "comes before DIMENSION"},
@@ -184,7 +187,7 @@ static void bad_files(void **state) {
         {HEAD "NODE_COORD_SECTION\n1 0 0\n2 1e400 1\n", ":6:"},
         {HEAD "NODE_COORD_SECTION\n1 0 0\n2 1e300 1\n", "beyond"},
         {HEAD "NODE_COORD_SECTION\n1 0 0\n2 0 0\nDIMENSION: 16000\n", "comes after"},
-        {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0\n", "before EDGE_WEIGHT_FORMAT"},
+        {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0\n", "needs an EDGE_WEIGHT_FORMAT"},
         {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
          "0 1\n2 0\n",
          ":6: the distance from node 2 to 1 is not that from 1 to 2; TYPE TSP is symmetric"},

@@ -49,7 +49,7 @@ export async function startOwn(engine) {
     $("own-drop").hidden = true;
     const sizes = Array.from({ length: sets.count }, (_, s) => sets.start[s + 1] - sets.start[s]);
     const least = sizes.reduce((a, b) => Math.min(a, b)), most = sizes.reduce((a, b) => Math.max(a, b));
-    $("own-facts").textContent = `${count(sets.count, "set")} of ${least === most ? least : `${least} to ${most}`} items with ${count(sets.width, "feature")}${sets.order ? ", in their right order" : ""}.`
+    $("own-facts").textContent = `${count(sets.count, "set")} of ${least === most ? least : `${least} to ${most}`} items with ${has(sets.width)}${sets.order ? ", in their right order" : ""}.`
       + (sets.order ? "" : " Their order is not known, so there is nothing to learn from: choose the column of ranks.");
     $("own-preview").replaceChildren(...Array.from({ length: Math.min(PREVIEW, sets.count) }, (_, s) => showSet(itemsOf(sets, s), sets.order && orderOf(sets, sets.order, s))));
     $("own-epochs").value = example?.epochs ?? 20;
@@ -61,15 +61,17 @@ export async function startOwn(engine) {
   const orderOf = (sets, order, s) => Array.from(order.subarray(sets.start[s], sets.start[s + 1]));
   const text = (item) => (typeof item === "string" ? item : item.map((v) => String(Number(v.toPrecision(6)))).join(", "));
 
-  /** A set as a line of items, in an order where one is given; those that should stand elsewhere are marked. */
+  const has = (width) => (width ? count(width, "feature") : "relations alone");
+
+  /** A set as a line of items, those without features by their index, in an order where one is given; those that should stand elsewhere are marked. */
   function showSet(items, order, { right = null, note = "" } = {}) {
     const chips = (order ?? items.map((_, i) => i)).map((i, t) => {
-      const wrong = right && text(items[right[t]]) !== text(items[i]);
-      const chip = el("span", { class: `item${data?.example?.colour ? " colour" : ""}${wrong ? " wrong" : ""}`, title: text(items[i]) });
+      const wrong = right && text(items[right[t]]) !== text(items[i]), shown = items[i].length ? text(items[i]) : String(i);
+      const chip = el("span", { class: `item${data?.example?.colour ? " colour" : ""}${wrong ? " wrong" : ""}`, title: shown });
       if (data?.example?.colour) {
         chip.style.setProperty("--c", `rgb(${items[i].join(" ")})`);
-        chip.append(el("span", { class: "hidden" }, `${text(items[i])}${wrong ? " (wrong place)" : ""}`));
-      } else chip.append(text(items[i]), wrong ? el("span", { class: "hidden" }, " (wrong place)") : "");
+        chip.append(el("span", { class: "hidden" }, `${shown}${wrong ? " (wrong place)" : ""}`));
+      } else chip.append(shown, wrong ? el("span", { class: "hidden" }, " (wrong place)") : "");
       return chip;
     });
     return el("div", { class: "set" }, note ? el("span", { class: "n" }, note) : "", ...chips);
@@ -281,8 +283,9 @@ export async function startOwn(engine) {
     model = { ...facts, bytes, name };
     const example = (from) => Array.from({ length: model.width }, (_, i) => from + i).join(",");
     $("own-new-hint").textContent = model.words ? "One set of words per line."
-      : model.width === 1 ? "One set per line: numbers, separated by spaces."
-        : `One set per line: items separated by spaces, the ${model.width} features of an item${model.names.length ? ` (${model.names.join(", ")})` : ""} by commas, as in ${example(1)} ${example(4)}.`;
+      : !model.width ? "Sets of relations alone come as a file."
+        : model.width === 1 ? "One set per line: numbers, separated by spaces."
+          : `One set per line: items separated by spaces, the ${model.width} features of an item${model.names.length ? ` (${model.names.join(", ")})` : ""} by commas, as in ${example(1)} ${example(4)}.`;
     $("own-new-hint").textContent += ` The model ${from ? `was trained on ${from}` : `is ${name}`}.`;
   }
 
@@ -293,7 +296,7 @@ export async function startOwn(engine) {
     orders = null;
     $("own-orders").replaceChildren();
     become(state === "training" ? state : data?.known ? "ready" : "empty");
-    $("own-progress").textContent = `${given.name}: ${count(model.parameters, "parameter")}, ${model.words ? `${count(model.words, "word")}` : `items with ${count(model.width, "feature")}`}.`;
+    $("own-progress").textContent = `${given.name}: ${count(model.parameters, "parameter")}, ${model.words ? `${count(model.words, "word")}` : `items with ${has(model.width)}`}.`;
   }
 
   // ---- New sets
@@ -303,6 +306,7 @@ export async function startOwn(engine) {
   /** The sets of the text field: items of numbers, or words. */
   function typed() {
     const lines = $("own-new").value.split("\n").map((line, i) => ({ line: line.trim(), number: i + 1 })).filter(({ line }) => line);
+    if (!model.words && !model.width) throw new Error("The model orders items by the relations between them: give new sets as a file.");
     if (!lines.length) throw new Error("Type a set to put in order, such as 3 1 2.");
     return lines.map(({ line, number }) => {
       const single = model.width === 1 && !model.words, written = line.split(/[\s;]+/).filter(Boolean);

@@ -71,8 +71,8 @@ def _numbers(values: Any, what: str) -> np.ndarray:
         return array
     if array.dtype.kind not in "fiub":
         raise DataError(
-            f"{what} has values of type {array.dtype}, where numbers are expected: every item needs the same number "
-            "of features, and text is to be turned into numbers first"
+            f"{what} has values of type {array.dtype}, where numbers are expected: all rows must have the same number of "
+            "them, and text is to be turned into numbers first"
         )
     return _double(array, what, values if isinstance(values, (list, tuple)) and masked is None else None)
 
@@ -106,29 +106,35 @@ def _is_frame(one: Any) -> bool:
 
 
 def _without_none(rows: Any) -> Any:
-    """Rows of relations as lists, in which None may stand from an item to itself, as in JSON."""
+    """Rows of relations as lists, in which anything may stand from an item to itself, as in JSON: None makes NumPy an
+    array of objects."""
+    if isinstance(rows, np.ndarray) and rows.dtype == object and rows.ndim in (2, 3):
+        rows = rows.tolist()
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in rows):
         return rows
     others = (cell for i, row in enumerate(rows) for j, cell in enumerate(row) if i != j)
-    blank = np.zeros_like(np.asarray(next(others, 0), float)).tolist()
-    return [[blank if i == j and cell is None else cell for j, cell in enumerate(row)] for i, row in enumerate(rows)]
+    blank = np.zeros(np.shape(next(others, rows[0][0] if rows and rows[0] else 0))).tolist()
+    return [[blank if i == j else cell for j, cell in enumerate(row)] for i, row in enumerate(rows)]
 
 
 def _flat_pairs(pairs: Any, sizes: Optional[np.ndarray], rows: int = 0) -> tuple:
     """Relations, a list of arrays (n, n) or (n, n, R), as value [all pairs, R] and the sizes of the sets. rows: of each
     set in an array with padding, which pairs may have too."""
-    each = [_numbers(_without_none(one), f"the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
+    each = [_numbers(_without_none(one), f"the array of the pairs of set {s + 1}") for s, one in enumerate(_listed(pairs, "pairs"))]
     if not each or (sizes is not None and len(each) != len(sizes)):
         raise DataError(f"there are pairs of {len(each)} sets" + ("" if sizes is None else f", but {len(sizes)} sets"))
+    shapes, wanted = [one.shape for one in each], each[0].shape[2:]
     each = [one[:, :, None] if one.ndim == 2 else one for one in each]
     if sizes is not None and rows:
         each = [one[:n, :n] if one.shape[:2] == (rows, rows) else one for one, n in zip(each, sizes)]
     for s, one in enumerate(each):
-        n = len(one) if sizes is None and one.ndim else sizes[s] if sizes is not None else 0
+        n = int(len(one) if sizes is None and one.ndim else sizes[s] if sizes is not None else 0)
+        if one.ndim == 3 and one.shape[:2] == (0, 0) and sizes is None:
+            raise DataError(f"set {s + 1} has no items; leave it out")
         if one.ndim != 3 or one.shape[:2] != (n, n) or not n or one.shape[2] != each[0].shape[-1]:
             raise DataError(
-                f"the pairs of set {s + 1} have shape {one.shape}, where ({n}, {n}, {each[0].shape[-1]}) is expected: numbers "
-                "for each item and each other one, as many in every set"
+                f"the pairs of set {s + 1} have shape {shapes[s]}, where {(n, n, *wanted)} is expected: numbers for each item "
+                "and each other one, as many in every set"
             )
     counts = np.fromiter((len(one) for one in each), np.intp, len(each))
     return np.concatenate([one.reshape(len(one) ** 2, one.shape[2]) for one in each]), counts

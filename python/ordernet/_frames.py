@@ -385,8 +385,9 @@ class _Frame:
         self.sizes = np.bincount(code)
         self.names = list(dict.fromkeys(values.tolist()))  # of the sets, in their order
 
-    def pairs(self, frame: Any, pairs: Any, name: Any) -> tuple:
-        """Relations from a frame of pairs: value [all pairs, R], NaN where there is no row, and their names."""
+    def pairs(self, frame: Any, pairs: Any, name: Any, missing: bool, advice: str) -> tuple:
+        """Relations from a frame of pairs: value [all pairs, R] and their names. missing: NaN stands where there is no
+        row, which is refused otherwise; advice: what the sentence adds."""
         need_frame(pairs)
         there = list(pairs.columns)
         for column in (self.set, "from", "to"):
@@ -419,6 +420,16 @@ class _Frame:
                 raise DataError(f"row {k} of pairs (from 0): the pair from {a!r} to {b!r} of set {which!r} appears twice")
             given[cell] = True
             value[cell] = numbers[k]
+        value[np.concatenate([np.arange(n) * (n + 1) + f for n, f in zip(self.sizes.astype(np.int64), first)])] = 0
+        holes = np.zeros(0) if missing else np.argwhere(np.isnan(value))
+        if len(holes):
+            s = int(np.searchsorted(first, holes[0][0], side="right")) - 1
+            i, j = divmod(int(holes[0][0] - first[s]), int(self.sizes[s]))
+            others = f", the first of {len(holes)} missing values" if len(holes) > 1 else ""
+            raise DataError(
+                f"the frame of pairs has no {str(chosen[holes[0][1]])!r} from {called[start[s] + i]!r} to "
+                f"{called[start[s] + j]!r} of set {self.names[s]!r}{others}; add {'them' if others else 'it'}{advice}"
+            )
         return value, [str(c) for c in chosen]
 
     def order(self, ranks: np.ndarray, column: Any, context: Optional[np.ndarray]) -> np.ndarray:

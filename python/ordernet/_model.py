@@ -820,7 +820,7 @@ class OrderNet:
         orderer, found = self._orderer(engine), []
         try:
             each = self._each(engine, orderer, given)
-            j = 0
+            j = given.width if engine.words else 0  # words have no features to shuffle
             while j < len(names):
                 span, name = lib.onet_columns_span(engine.columns, j) if j < given.width else 1, names[j]
                 one = _library.ImportanceStruct()
@@ -884,10 +884,10 @@ class OrderNet:
         need_frame(frame)
         called = {str(column): column for column in frame.columns}  # the model has text
         if set is None and engine.columns and lib.onet_columns_set(engine.columns):
-            name = lib.onet_columns_set(engine.columns).decode()
-            set = called.get(name, name)
+            known = lib.onet_columns_set(engine.columns).decode()
+            set = called.get(known, known)
         if features is None and hasattr(self, "feature_names_in_"):
-            features = [called.get(name, name) for name in self.feature_names_in_]
+            features = [called.get(known, known) for known in self.feature_names_in_]
         if set is None:
             raise UsageError(
                 "predict_frame needs the column that says the set: set=..., as this model knows no columns"

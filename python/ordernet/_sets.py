@@ -434,7 +434,10 @@ class Sets:
         used = chosen if features is not None else _used(frame, chosen, place.of, missing, pairs is not None)
         made, lost = _all_features(frame, used, classes, kinds_of(like))
         items = np.column_stack([values for _, values, _ in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
-        value, relations = (None, None) if pairs is None else place.pairs(frame, pairs, name)
+        value, relations = (None, None)
+        if pairs is not None:
+            advice = "" if rank is None else ", or choose missing='mean'"
+            value, relations = place.pairs(frame, pairs, name, missing != "error", advice)
         order = None if rank is None else place.order(frame[rank].to_numpy(), rank, context)
         flags = None if context is None or not (context == 1).any() else (context == 1).astype(np.uint8)[place.rows]
         new = cls.__new__(cls)

@@ -776,7 +776,7 @@ def test_relations(tmp_path):
     path = tmp_path / "pairs.safetensors"
     Sets(None, right, pairs=test).write(path)
     assert all(np.array_equal(a, b) for a, b in zip(model.predict(Sets.read(path)), found))
-    with pytest.raises(DataError, match=r"the pairs of set 1 have shape \(2, 3, 1\)"):
+    with pytest.raises(DataError, match=r"the pairs of set 1 have shape \(2, 3\)"):
         Sets([np.zeros((2, 1))], pairs=[np.zeros((2, 3))])
     with pytest.raises(DataError, match="relation 1 from item 0 to item 1"):
         Sets([np.zeros((2, 1))], pairs=[[[0, np.nan], [0, 0]]])
@@ -984,7 +984,8 @@ def test_relations_from_frames(tmp_path):
     counted = Sets.from_frame(stops[["day", "rank"]], "day", "rank", pairs=places)
     assert all(np.array_equal(a, b) for a, b in zip(counted.pairs, sets.pairs))
     for change, said in (
-        (lambda t: t.iloc[1:], "relation 1 from item 0 to item 1"),
+        (lambda t: t.iloc[1:], "no 'time' from 'a' to 'b' of set 'mon'; add it, or choose"),
+        (lambda t: t.assign(time=[9, 8, 7, None, 5, 4, None, 2]), "no 'time' from 'd' to 'a' of set 'mon', the first of 2 "),
         (lambda t: pd.concat([t, t.iloc[:1]]), "row 8 of pairs .* twice"),
         (lambda t: t.assign(to="x"), "row 0 of pairs .*no item 'x'"),
         (lambda t: t.assign(day="wed"), "there is no set 'wed'"),
@@ -1006,8 +1007,25 @@ def test_relations_from_frames(tmp_path):
         model.predict_frame(new, set="day")
     with pytest.raises(DataError, match="no column 'time'"):
         model.predict_frame(new, set="day", pairs=more.drop(columns="time"), name="name")
+    with pytest.raises(DataError, match="no 'time' from 'a' to 'b' of set 'mon'; add it$"):
+        model.predict_frame(new, set="day", pairs=times.iloc[1:], name="name")
+    weights = stops.assign(weight=[1.0, 2, 3, 4, 5])
+    known = ordernet.OrderNet(**{**SMALL, "epochs": 1}).fit(
+        Sets.from_frame(weights, "day", "rank", features=["weight"], pairs=times, name="name")
+    )
+    answers = [known.predict_frame(weights, pairs=times, name="name", **given)["rank"] for given in ({"set": "day"}, {})]
+    assert answers[0].equals(answers[1])  # the model knows the column of the set, which is not that of the names
     filled = Sets.from_frame(stops, "day", "rank", pairs=times.iloc[1:], name="name", missing="mean")
     assert filled.pairs[0][0, 1, 0] == 5
+
+
+def test_importance_of_the_relations_of_words(tmp_path):
+    (tmp_path / "v.txt").write_text("red 1 2\nblue 3 4\ngreen 5 6\n")
+    line = '{"items": ["red", "blue", "green"], "pairs": [[null, 1, 5], [4, null, 2], [3, 6, null]], "order": [2, 0, 1]}\n'
+    (tmp_path / "s.jsonl").write_text(4 * line)
+    sets = Sets.read(tmp_path / "s.jsonl", vectors=tmp_path / "v.txt")
+    model = ordernet.OrderNet(**{**SMALL, "epochs": 1}).fit(sets)
+    assert [one["feature"] for one in model.importance(sets, repeats=1)] == ["relation 1"]
 
 
 def test_wrong_relations():
@@ -1017,9 +1035,17 @@ def test_wrong_relations():
         ([np.zeros((2, 2)), np.zeros((2, 2, 2))], r"pairs of 2 sets, but 1|the pairs of set 2 have shape"),
         ([], "pairs of 0 sets"),
         ([["a", "b"], ["c", "d"]], "pairs of set 1"),
+        ([np.zeros((3, 4))], r"set 1 have shape \(3, 4\), where \(3, 3\) is expected"),
+        ([np.zeros((2, 2)), np.zeros((3, 3, 2))], r"set 2 have shape \(3, 3, 2\), where \(3, 3\) is expected"),
+        ([np.zeros((2, 2, 2)), np.zeros((3, 3, 1))], r"set 2 have shape \(3, 3, 1\), where \(3, 3, 2\) is expected"),
+        ([np.zeros((2, 2)), np.zeros((0, 0))], "set 2 has no items"),
+        ([np.array([[None, "x"], [2, None]], object)], "where numbers are expected"),
     ):
         with pytest.raises(DataError, match=said):
             Sets(None, pairs=pairs)
+    for blank in (np.array([[None, 1], [2, None]], object), [[None, 1], [2, "x"]], [[float("inf"), 1], [2, float("nan")]]):
+        assert Sets(None, pairs=[blank]).pairs[0][:, :, 0].tolist() == [[0, 1], [2, 0]]
+    assert Sets(None, pairs=[[[[None, 7]]]]).pairs[0].tolist() == [[[0, 0]]]
     far = np.array([[2**31 - 1, 5, 7], [5, 2**31 - 1, 16777217], [7, 8, 2**31 - 1]])
     for pairs in ([far], [far.astype(float)], [far.tolist()], far[None, :, :, None]):
         with pytest.raises(DataError, match=r"set 1: pairs\[1, 2\] is 16777217, a whole number that float32 rounds"):

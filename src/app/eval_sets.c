@@ -240,7 +240,7 @@ onet_status eval_importance(eval_importances *m, const onet_model *model, onet_o
     progress line;
     onet_status status = ONET_OK;
     progress_start(&line, quiet);
-    for (int j = 0; j < all && !status; m->count++) {
+    for (int j = e->sets->word ? e->sets->width : 0; j < all && !status; m->count++) { /* words: relations */
         char *text = m->text + (size_t)m->count * NAME;
         bool relation = j >= e->sets->width;
         int span = relation ? 1 : onet_columns_span(columns, j);

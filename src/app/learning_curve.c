@@ -21,7 +21,7 @@ typedef struct curve {
     onet_set_measure *each[PARTS]; /* [test->count] */
 } curve;
 
-/* The model of the first `count` sets in the order of the draw. */
+/* Trains a model on the `count` sets that have the lowest place in a random order. */
 static onet_status train_part(onet_model **model, const onet_sets *train, const size_t *place, size_t count,
                               const onet_train_options *options, bool quiet, onet_error *err) {
     onet_train_options o = *options;

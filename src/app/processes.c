@@ -57,11 +57,11 @@ static bool same_value(const option *o, const void *values) {
     }
 }
 
-onet_status processes_same_task(const command *c, const void *values, bool help, onet_error *err) {
+onet_status processes_same_command(const command *c, const void *values, bool help, onet_error *err) {
     if (!all) return ONET_OK;
     onet_status status = ONET_OK;
-    const char *task = help ? "help" : c->name;
-    if (!world_same(all, task, strlen(task)))
+    const char *name = help ? "help" : c->name;
+    if (!world_same(all, name, strlen(name)))
         status = fail(err, ONET_USAGE, "rank %d was given another command than rank 0", all->rank);
     if ((status = world_agree(all, status, err))) return status;
     for (const option *o = c->options; o->group || o->name; o++)

@@ -20,7 +20,7 @@ bool processes_is_rank0(void);
 void processes_await_rank0(onet_error *err);
 /* Whether all ranks were given the same command and options; if not, all get the error. File names, and
  * options of the machine (threads, kernels, device), may differ. */
-onet_status processes_same_task(const command *c, const void *values, bool help, onet_error *err);
+onet_status processes_same_command(const command *c, const void *values, bool help, onet_error *err);
 /* The last call: no rank exits before all are here, since mpirun stops the other ranks when one exits with a
  * failure, before they have printed theirs. */
 void processes_end(void);

@@ -367,6 +367,21 @@ const tests = {
     const round = (lines) => lines.trim().split("\n").map((line) => JSON.parse(line)).map((set) => ({ ...set, logprob: set.logprob.toFixed(4) }));
     assert.deepEqual(round(mine), round(theirs));
 
+    const related = scratchFile("related.jsonl", Array.from({ length: 12 }, (_, s) => `${JSON.stringify({ pairs: [[null, s, 2], [5, null, s], [1, 0.5, null]], order: [2, 0, 1] })}\n`).join(""));
+    const byRelations = join(scratch, "by-relations.safetensors");
+    run("train", "--data", related, "--model", byRelations, "--epochs", "2", "--quiet");
+    await page.setInputFiles("#own-file", related);
+    assert.equal(await facts(), "12 sets of 3 items with relations alone, in their right order.");
+    assert.deepEqual((await page.$$eval("#own-preview .item", (items) => items.map((item) => item.title))).slice(0, 3), ["2", "0", "1"]);
+    await page.setInputFiles("#own-model-file", byRelations);
+    await page.waitForFunction(() => /by-relations\.safetensors: [\d,]+ parameters, items with relations alone/.test(document.querySelector("#own-progress").textContent));
+    await page.fill("#own-new", "3 1 2");
+    await page.click("#own-order");
+    assert.match(await refusal(page), /by the relations between them: give new sets as a file/);
+    await page.setInputFiles("#own-order-file", related);
+    await page.waitForFunction(() => document.querySelectorAll("#own-orders .set").length === 12);
+    assert.deepEqual(round(readFileSync(await download(page, "#own-order-save"), "utf8")), round(run("order", "--model", byRelations, related)));
+
     await drop(page, "#view-own", "small.csv", readFileSync(files.csv));
     assert.match(await refusal(page), /Choose the column that says which rows make up a set/);
     await page.selectOption("#own-columns select >> nth=0", "group");

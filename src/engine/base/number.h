@@ -32,7 +32,7 @@ bool number_is_rounded(const char *text, const char *end, double value);
 bool number_rounds_in_float(double value);
 #define NUMBER_ROUNDED_IN_FLOAT                                                                              \
     "a whole number that float32 rounds; relations are kept with 7 digits: divide all of them by a common "  \
-    "factor or subtract an offset, and for tours give a matrix of costs, which is read in double"
+    "factor or subtract an offset"
 
 /* For qsort of doubles. */
 int number_ascending(const void *a, const void *b);

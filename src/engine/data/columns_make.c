@@ -111,8 +111,8 @@ onet_status columns_take_missing(onet_columns *c, onet_missing missing, const fl
     for (size_t j = 0; flag && j < width; j++) inputs += flag[j] != 0;
     if (inputs > MAX_WIDTH)
         return fail(err, ONET_BAD,
-                    "%d features with those that indicate missing values; at most %d are possible", inputs,
-                    MAX_WIDTH);
+                    "%d features, counting those that indicate missing values; at most %d are possible",
+                    inputs, MAX_WIDTH);
     float *own_fill = malloc(width * sizeof *own_fill);
     uint8_t *own_flag = inputs > c->width ? malloc(width) : NULL;
     char **name =

@@ -228,8 +228,8 @@ static void link_pairs(constraint_graph *g, const onet_constraint *list, size_t 
  * cycle. */
 static onet_status name_circle(const constraint_graph *g, const int32_t *left, int32_t *before,
                                onet_error *err) {
-    enum { SHOWN = 8 };
-    char list[SHOWN * 20] = "";
+    enum { LISTED = 8 };
+    char list[LISTED * 20] = "";
     size_t used = 0;
     int32_t at = 0, length = 0;
     bool chained = false;
@@ -239,14 +239,14 @@ static onet_status name_circle(const constraint_graph *g, const int32_t *left, i
     for (int step = 0; step < g->n; step++) at = before[at];
     int32_t first = at;
     do {
-        if (length < SHOWN) used += (size_t)snprintf(list + used, sizeof list - used, "%d after ", at);
+        if (length < LISTED) used += (size_t)snprintf(list + used, sizeof list - used, "%d after ", at);
         chained |= g->next[before[at]] == at;
         at = before[at];
         length++;
     } while (at != first);
     return fail(err, ONET_BAD,
                 "the constraints `before`%s go in a circle of %d items: %s%s%d; leave one of them out",
-                chained ? " and `next`" : "", length, list, length > SHOWN ? "... after " : "", first);
+                chained ? " and `next`" : "", length, list, length > LISTED ? "... after " : "", first);
 }
 
 /* Takes away items without predecessors until none is left; what cannot be taken away has a cycle. */

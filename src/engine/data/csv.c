@@ -84,8 +84,8 @@ static csv_kind kind_of_name(const char *name, const char *set, const char *rank
 }
 
 /* The name of the set or rank column: of the option, else of the model, else the default. */
-static const char *column_name(const char *option, const char *model, const char *usual) {
-    return option ? option : model ? model : usual;
+static const char *column_name(const char *option, const char *model, const char *fallback) {
+    return option ? option : model ? model : fallback;
 }
 
 static onet_status read_names(csv_table *t, csv_rows *rows, onet_error *err) {

@@ -188,6 +188,13 @@ static onet_status relation(scan *s, long i, long j, size_t *held) {
     return ONET_OK;
 }
 
+/* Skips a value of the diagonal: JSON, or a number that is not finite, as Python writes it. */
+static bool skip_value(json_scan *s, int depth) {
+    scan_next(s);
+    return scan_literal(s, "NaN") || scan_literal(s, "Infinity") || scan_literal(s, "-Infinity") ||
+           scan_skip(s, depth);
+}
+
 /* What stands on the diagonal is skipped, whatever it is. It becomes as many zeros as the other pairs have
  * numbers; of a set of one item it tells how many there are: *alone. */
 static onet_status skip_itself(scan *s, size_t *held, int *alone) {
@@ -196,9 +203,9 @@ static onet_status skip_itself(scan *s, size_t *held, int *alone) {
     if (scan_take(&s->j, '[')) {
         *alone = 0;
         for (bool first = true; scan_more(&s->j, ']', &first); *alone += *alone <= MAX_RELATIONS)
-            if (!scan_literal(&s->j, "NaN") && !scan_skip(&s->j, 4)) break;
-    } else if (!scan_literal(&s->j, "NaN"))
-        scan_skip(&s->j, 3);
+            if (!skip_value(&s->j, 4)) break;
+    } else
+        skip_value(&s->j, 3);
     if (s->j.expected) return invalid(s);
     for (int k = 0; k < r->relations; k++) {
         if (!array_reserve(&r->pair_store, &r->pair_room, *held + 1, sizeof *r->pair_store))

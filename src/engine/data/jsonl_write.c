@@ -88,7 +88,7 @@ static const char *const part_name[PARTS] = {"order", "logprob", "steps", "step_
 static bool has_part(int part, const record *r, const onet_answer *a, const onet_write_options *parts) {
     switch (part) {
     case ORDER:
-        /* One that is only scored stays as it was written. */
+        /* Where orders are only scored, the set keeps its own, as it was written. */
         return a ? !parts->score || r->format != ONET_FORMAT_JSONL : r->order != NULL;
     case LOGPROB:
         return a && parts->logprob && a->logprob;

@@ -135,10 +135,13 @@ onet_status scaling_parse(const char *text, int width, const onet_columns *colum
         int j = find(&e, width, columns);
         if (j < 0 && find_relation(&e, relations) >= 0) continue;
         if (j < 0)
-            return fail_field(
-                err, ONET_USAGE, "onet_train_options.scale", "scale: there is no feature `%.*s`%s",
-                e.length > 100 ? 100 : (int)e.length, e.name,
-                columns && columns->name ? "" : "; they have no names, and go by number from 1");
+            return fail_field(err, ONET_USAGE, "onet_train_options.scale",
+                              "scale: there is no feature%s `%.*s`%s", relations ? " or relation" : "",
+                              e.length > 100 ? 100 : (int)e.length, e.name,
+                              columns && columns->name ? ""
+                              : relations ? "; without names, features go by number from 1, and relations as "
+                                            "`relation 1`"
+                                          : "; they have no names, and go by number from 1");
         wish[j] = e.scale;
     }
     return status;

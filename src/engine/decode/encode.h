@@ -12,15 +12,15 @@
 enum { GROUP_SETS = 24, GROUP_ROWS = 120 };
 
 typedef struct encoded {
-    int room;                          /* rows that there is memory for */
-    real *x;                           /* [rows, D] */
-    real *ac;                          /* [rows, 2H] */
-    real *best;                        /* [rows, O] */
-    real *q;                           /* [placed, Q]: x' times the decoder's row weights */
-    real *logit;                       /* [placed]: the part of an item's logit that depends on x' alone */
-    relations set[GROUP_SETS];         /* of each set, where the model has them: filled in before encode */
-    real *related;                     /* [threads]: a row's relations, and with them c */
-    int threads;                       /* threads that may encode one set; 0: 1 */
+    int room;                  /* rows that there is memory for */
+    real *x;                   /* [rows, D] */
+    real *ac;                  /* [rows, 2H] */
+    real *best;                /* [rows, O] */
+    real *q;                   /* [placed, Q]: x' times the decoder's row weights */
+    real *logit;               /* [placed]: the part of an item's logit that depends on x' alone */
+    relations set[GROUP_SETS]; /* of each set, where the model has them: filled in before encode */
+    real *related; /* [threads]: the relations of one item, and scratch memory for their products */
+    int threads;   /* threads that may encode one set; 0: 1 */
     const onet_order_options *options; /* its stop() may end the work early; NULL: it does not */
 } encoded;
 

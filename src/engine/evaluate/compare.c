@@ -372,6 +372,7 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
     figures(&c->model, model);
     const char *how = sign < 0 ? "is better than the model" : "does as well as the model";
     bool ahead = !sign && c->model.sets && c->model.exact.mean - beside->exact.mean > AHEAD;
+    bool related = sets_relations(test) > 0, features = test->word || c->feature >= 0;
     const char *different = c->distinct < c->guess.sets ? "different " : "",
                *more = c->distinct == 1 ? "" : "s";
     bool praised = c->model.sets && c->conclusion == (ranks ? ONET_WORTH_RANKER : ONET_WORTH_MODEL);
@@ -382,11 +383,16 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
             "the %zu sets: measure it on others.",
             c->learned, c->guess.sets);
     else if (c->conclusion == ONET_WORTH_NOTHING)
-        snprintf(to, room, "No better than guessing: on %zu %sset%s %s cannot be told from random orders. %s",
+        snprintf(to, room,
+                 "No better than guessing: on %zu %sset%s %s cannot be told from random orders. %s%s",
                  c->distinct, different, more, c->model.sets ? "the model" : "every rule",
+                 c->distinct < TOO_FEW ? "So few sets tell little: hold out more."
+                 : !related            ? "The features"
+                 : features            ? "The features and relations"
+                                       : "The relations",
                  c->distinct < TOO_FEW
-                     ? "So few sets tell little: hold out more."
-                     : "The features do not tell the order, or there are too few examples to learn it from.");
+                     ? ""
+                     : " do not tell the order, or there are too few examples to learn it from.");
     else if (ahead && !ranks && c->conclusion != ONET_WORTH_MODEL)
         snprintf(to, room,
                  "The model (%s) is ahead of %s%s (%s), but on %zu %sset%s that may be chance: measure it on "
@@ -413,12 +419,13 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
             "on more than that, only a network can tell.",
             ranks ? model : measured);
     else
-        snprintf(
-            to, room,
-            "The order depends on the whole set, or on the features in a way that no weighted sum has: the "
-            "model (%s) is better than %s%s (%s).",
-            model, simple == ONET_WORTH_COLUMN ? "s" : "",
-            simple == ONET_WORTH_COLUMN ? rule : "the linear ranker", measured);
+        snprintf(to, room, "The order depends on %s: the model (%s) is better than %s%s (%s).",
+                 !related   ? "the whole set, or on the features in a way that no weighted sum has"
+                 : features ? "the relations, on the whole set, or on the features in a way that no weighted "
+                              "sum has"
+                            : "the relations",
+                 model, simple == ONET_WORTH_COLUMN ? "s" : "",
+                 simple == ONET_WORTH_COLUMN ? rule : "the linear ranker", measured);
     if (c->model_failed && c->conclusion != ONET_WORTH_NOTHING) {
         size_t used = strlen(to);
         snprintf(to + used, room - used,
@@ -517,7 +524,7 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     return status;
 }
 
-/* Sets without features, for the ranker, which needs one: it is 0 for every item. */
+/* A view of sets without features that has one, 0 for every item: the ranker needs a feature. */
 static onet_sets with_feature(const onet_sets *sets, float *zeros) {
     onet_sets view = *sets;
     view.width = 1;

@@ -93,8 +93,9 @@ struct net {
     /* [items of the sets, width]: their features relative to sets that they are a part of; NULL: relative
      * to the sets themselves (kernels/relative.h). Set before `data`; must live as long as the sets. */
     const float *relative;
-    /* [items of the sets]: the right item of each step, in the places of the sets' order, which has the item
-     * that is placed; NULL: the order is right. Set before `data`; must live as long as the sets. */
+    /* [items of the sets]: for each place of the sets' order, the item that should be placed there, where the
+     * order has the one that is; NULL: they are the same. Set before `data`; must live as long as the sets.
+     */
     const int32_t *target;
     const uint32_t
         *row; /* [B]: where the items of each set begin in the whole batch; NULL in a single rank */

@@ -223,7 +223,8 @@ static bool is_of_a_run(const char *key) {
     return false;
 }
 
-/* A checksum per part, and the entries that all parts agree in: of data, and of the program's own. */
+/* Records the checksum of each merged model, and keeps the entries that all of them have with the same value.
+ */
 static onet_status take_records(onet_model *to, const onet_model *const *models, size_t count,
                                 onet_error *err) {
     onet_status status = ONET_OK;

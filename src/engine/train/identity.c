@@ -67,7 +67,7 @@ static void sum_pairs(sha256 *sum, const onet_sets *s) {
                    sets_size(s, k) * sets_size(s, k) * (size_t)s->pairs->width * sizeof(float));
 }
 
-/* Orders, and which items are placed at all. */
+/* The orders, and the marks of context items, which are not placed. */
 static void sum_orders(sha256 *sum, const onet_sets *s) {
     size_t items = s->start[s->count] - s->start[0];
     if (s->order) sha256_add(sum, s->order, items * sizeof *s->order);
@@ -264,7 +264,7 @@ onet_status identity_check(const char *checkpoint, const char *now, const char *
     if (steps < *steps_before)
         return fail(err, ONET_BAD,
                     "%s belongs to a run of %" PRIu64 " steps, more than the %" PRIu64
-                    " of now: resume with as many epochs as before, or more",
+                    " asked for now: resume with as many epochs as before, or more",
                     path, *steps_before, steps);
     return ONET_OK;
 }

@@ -63,31 +63,33 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))
         return WRONG("learning_rate", "the learning rate must be a positive number");
     if (!(o->warmup >= 0 && o->warmup <= 1))
-        return WRONG("warmup", "warm-up is a share of the steps, 0 to 1");
-    if (!(o->beta1 >= 0 && o->beta1 < 1)) return WRONG("beta1", "Adam's beta1 is at least 0 and less than 1");
-    if (!(o->beta2 >= 0 && o->beta2 < 1)) return WRONG("beta2", "Adam's beta2 is at least 0 and less than 1");
+        return WRONG("warmup", "the share of the steps that warm up must be from 0 to 1");
+    if (!(o->beta1 >= 0 && o->beta1 < 1))
+        return WRONG("beta1", "Adam's beta1 must be at least 0 and less than 1");
+    if (!(o->beta2 >= 0 && o->beta2 < 1))
+        return WRONG("beta2", "Adam's beta2 must be at least 0 and less than 1");
     if (!(o->epsilon > 0) || !isfinite(o->epsilon))
         return WRONG("epsilon", "Adam's epsilon must be positive");
     if (o->weight_decay != ONET_DECAY_AUTO && (!(o->weight_decay >= 0) || !isfinite(o->weight_decay)))
         return WRONG("weight_decay", "weight decay must be a number, 0 or more");
     if (!(o->clip >= 0)) return WRONG("clip", "the largest norm of a gradient must not be negative");
     if (!(o->average >= 0 && o->average < 1))
-        return WRONG("average", "the decay of the averaged weights is at least 0 and less than 1");
+        return WRONG("average", "the decay of the averaged weights must be at least 0 and less than 1");
     if (!(o->checkpoint_seconds >= 0))
         return WRONG("checkpoint_seconds", "the checkpoint interval must not be negative");
     if (!(o->forget >= 0 && o->forget < 1))
-        return WRONG("forget", "the share of forgotten words is at least 0 and less than 1");
+        return WRONG("forget", "the share of forgotten words must be at least 0 and less than 1");
     if (o->valid_limit < 0)
-        return WRONG("valid_limit", "the validation sets per epoch are 0, for all, or more");
-    if (o->patience < 0) return WRONG("patience", "patience is a number of epochs, 0 or more");
+        return WRONG("valid_limit", "the number of validation sets per epoch must be 0, for all, or more");
+    if (o->patience < 0) return WRONG("patience", "patience must be a number of epochs, 0 or more");
     if (!(o->drop >= 0 && o->drop < 1))
-        return WRONG("drop", "the share of items that are left out is at least 0 and less than 1");
+        return WRONG("drop", "the share of items that are left out must be at least 0 and less than 1");
     if (o->crop < 0 || o->crop == 1)
         return WRONG("crop", "sets can be cropped to 2 items or more; 0 leaves them whole");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return WRONG("jitter", "jitter must be a number, 0 or more");
     if (!(o->stray >= 0 && o->stray < 1))
-        return WRONG("stray", "the share of steps that stray is at least 0 and less than 1");
+        return WRONG("stray", "the share of steps that stray must be at least 0 and less than 1");
     if (o->scale && (status = scaling_check_text(o->scale, err))) return status;
     if (o->relate && (status = relating_check_text(o->relate, err))) return status;
     if (o->relate && o->from)

@@ -104,11 +104,11 @@ enum { AVERAGE_EVERY = 16 /* steps between two updates of the EMA of the weights
 typedef struct run_sets {
     const onet_sets *train,
         *valid;                  /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
-    const onet_sets *given;      /* rank 0: train as the caller has it */
-    onet_sets seen;              /* rank 0: train as the net sees it */
-    scaling *scaling;            /* turns given into seen; NULL: nothing does */
-    relating *relating;          /* its relations, likewise; NULL: there are none */
-    bool relates;                /* relating changes them */
+    const onet_sets *given;      /* rank 0: the training sets, as the caller passed them */
+    onet_sets seen;              /* rank 0: the same, as the net sees them */
+    scaling *scaling;            /* scales the features of given; NULL: they stay */
+    relating *relating;          /* scales and makes its relations; NULL: there are none */
+    bool relates;                /* some relations are scaled or made */
     onet_feature *feature;       /* [width of the sets]: what was chosen; NULL: nothing was */
     const onet_columns *columns; /* of the training sets; NULL: not known */
     const onet_sets *own;        /* those of this rank */
@@ -124,7 +124,7 @@ typedef struct run_schedule {
     uint64_t steps;   /* of the whole run */
     uint64_t *begin;  /* [begun + 1]: the step with which each epoch begins, and the end of the last */
     uint64_t begun;   /* epochs that the steps reach */
-    uint64_t planned; /* epoch that the plan is for, +1; 0: none yet */
+    uint64_t planned; /* 1 + the epoch of the plan; 0: there is no plan yet */
 } run_schedule;
 
 /* Names are NULL where nothing is written. */

@@ -30,7 +30,7 @@ void sizes_free(sizes *s) {
     *s = (sizes){0};
 }
 
-/* Is every set of the batch of the largest size? */
+/* Whether all sets of the batch have the same size. */
 static bool one_size(const batch_size *batch) {
     return batch->pairs == (size_t)batch->sets * (size_t)batch->largest * (size_t)batch->largest;
 }

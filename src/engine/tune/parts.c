@@ -23,7 +23,7 @@ onet_status tune_divide(tuner *s, onet_error *err) {
         for (size_t i = 0; i < count; i++)
             if (s->how.group[i] >= count)
                 return fail(err, ONET_USAGE,
-                            "onet_tune: the groups of %zu sets are numbered from 0 to %zu at most", count,
+                            "onet_tune: the groups of %zu sets must be numbered from 0 to %zu at most", count,
                             count - 1);
     size_t *of, groups, have[PARTS + 1] = {0};
     onet_status status = bundles_find(&of, &groups, s->sets, NULL, s->how.group, err);

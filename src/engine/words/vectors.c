@@ -10,8 +10,8 @@
 #include "engine/base/utf8.h"
 #include "engine/words/builder.h"
 
-/* A part of a line, for a message. */
-#define SHOWN(text, length) (int)((length) > 40 ? 40 : (length)), (text)
+/* A part of a line for the format "%.*s". */
+#define CLIPPED(text, length) (int)((length) > 40 ? 40 : (length)), (text)
 
 static int count_columns(const char *line, size_t length) {
     int columns = 1;
@@ -39,7 +39,8 @@ static onet_status bad_column(const char *column, const char *end, int number, o
     size_t length = (size_t)((blank ? blank : end) - column);
     if (!length)
         return fail(err, ONET_BAD, "column %d is empty; columns are parted by single blanks", number);
-    return fail(err, ONET_BAD, "column %d, \"%.*s\", is not a finite number", number, SHOWN(column, length));
+    return fail(err, ONET_BAD, "column %d, \"%.*s\", is not a finite number", number,
+                CLIPPED(column, length));
 }
 
 /* One line: the word, parted from its `width` numbers by counting columns from the right. */

@@ -106,14 +106,14 @@ static json_t *json_parts(const eval_table *t, const char *key, bool number) {
 
 /* ---- Importance of the features ---------------------------------------------------------------------- */
 
-static void print_features(const eval_importances *m, int repeats) {
+static void print_features(const eval_importances *m, bool related, int repeats) {
     int width = 7;
     for (int j = 0; j < m->count; j++)
         if ((int)strlen(m->name[j]) > width)
             width = (int)strlen(m->name[j]) < 40 ? (int)strlen(m->name[j]) : 40;
-    printf("\ndecrease of each measure when a feature is shuffled among the items of each set, mean of %d "
+    printf("\ndecrease of each measure when a feature%s is shuffled among the items of each set, mean of %d "
            "shuffle%s\n",
-           repeats, repeats == 1 ? "" : "s");
+           related ? " or a relation" : "", repeats, repeats == 1 ? "" : "s");
     printf("%*s  %*s  %*s\n", width, "feature", REPORT_COLUMN, "exact match", REPORT_COLUMN,
            "log-likelihood per step");
     for (int j = 0; j < m->count; j++) {
@@ -198,7 +198,9 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     read.words = onet_model_words(model);
     read.columns = onet_model_columns(model);
     read.pairs = NULL; /* simple rules see no relations */
-    onet_status status = v->train ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
+    /* Of CSV without features nothing is left then. */
+    bool rules = v->train && (sets->width || !v->read.pairs);
+    onet_status status = rules ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
     if (!status && train && !train->order)
         status =
             fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->train);
@@ -232,7 +234,7 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
         if (v->group) print_table(&groups, v->group);
         if (!v->by_size && !v->group) report_print(&all);
         print_single(single, e->sets->count);
-        if (v->importance) print_features(&features, v->repeats);
+        if (v->importance) print_features(&features, e->sets->pairs != NULL, v->repeats);
         if (v->baselines) putchar('\n');
         if (v->baselines) status = comparison_print(&compared, e->sets, "eval", NULL, err);
     }
@@ -275,7 +277,7 @@ static onet_status check_sets(const eval_values *v, const onet_model *model, con
                               const char *path, onet_error *err) {
     if (!sets->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
-    if (v->importance && sets->word)
+    if (v->importance && sets->word && !sets->pairs)
         return fail(err, ONET_BAD,
                     "%s: the items are words, which have no features for --importance to shuffle", path);
     return ordering_fits_sets(model, v->model, sets, path, err);

@@ -379,7 +379,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (data || status == ONET_BAD) { /* a safetensors file of sets, not of a model */
         onet_error other;
         onet_status read = onet_sets_read(&sets, operands[0], &v->read, data ? err : &other);
-        if (data || (!read && !sets->word))
+        if (data || (!read && (!sets->word || ends_in(operands[0], ".safetensors"))))
             status = read;
         else
             status = fail_other(operands[0], read, &other, err);

@@ -565,12 +565,13 @@ static const option options[] = {
            .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of "
                    "each. A feature with two values at most, a flag, stays as it is. For few examples."),
 
-    OPTION(DOUBLE, "stray", AT(options.stray), .argument = "SHARE", RANGE(0, 0.9),
-           .help =
-               "At this share of the steps, drawn anew in each epoch, place a random item of those left. The "
-               "net learns to recover from its own errors: the next target is the successor of the item "
-               "placed last or, if that is placed already, the first item left. For large sets whose "
-               "neighbours matter, as on pages."),
+    OPTION(
+        DOUBLE, "stray", AT(options.stray), .argument = "SHARE", RANGE(0, 0.9),
+        .help =
+            "Share of the steps, drawn anew in each epoch, at which a random item of those left is placed "
+            "instead of the right one. The net learns to recover from its own errors: the next target is "
+            "the successor of the item placed last or, if that is placed already, the first item left. For "
+            "large sets whose neighbours matter, as on pages."),
 
     {.group = "Training"},
     OPTION(INT, "epochs", AT(options.epochs), .basic = true, .argument = "N", RANGE(1, 1e6),

@@ -57,7 +57,7 @@ static onet_status run_command(const command *c, int count, char **arguments, on
                     : fail_memory(err, "the command's options");
     if (!status && !help) status = check_operands(c, operands, arguments, err);
     status = world_agree(processes(), status, err);
-    if (!status) status = processes_same_task(c, values, help, err);
+    if (!status) status = processes_same_command(c, values, help, err);
     if (!status && !help) status = c->run(values, operands, arguments, err);
     if (!status && help && (!c->shared || processes_is_rank0()))
         status = help_command(stdout, c, operands && !strcmp(arguments[0], "all"), err);

@@ -59,11 +59,12 @@ onet_status page_file_make_ordered(page_file *f, const xmlNode *group, onet_erro
 /* The numbers to write for places 0 .. n-1: those that were there, sorted, or 0, 1, ... where one is missing
  * (below 0) or there twice. */
 void page_numbers(int *numbers, int n);
-/* Regions to their found places among those that stand in the same element; what is not placed stays. */
+/* Moves the text of each region to its found place, among the regions of the same element; what is not placed
+ * stays. */
 onet_status page_file_move_regions(page_file *f, const page *p, onet_error *err);
-/* The found orders for that: no region leaves the element that it stands in. */
+/* Changes the found order so that this is possible: no region leaves the element that it stands in. */
 onet_status page_file_settle_regions(page_file *f, onet_error *err);
-/* Lines of the region to their found places: the pieces of the text where they stand. */
+/* Moves the text of each line of the region to its found place. */
 onet_status page_file_move_lines(page_file *f, const page_region *r, onet_error *err);
 
 #endif

@@ -96,7 +96,7 @@ static onet_status read_lines(page_file *f, page_region *r, const xmlNode *node,
         if (l->given < 0) l->given = xml_number(c, "index");
         numbered = numbered && l->given >= 0;
     }
-    /* The places by number, ties by where they stand. */
+    /* Lines in the order of their numbers; those of equal numbers as they stand in the file. */
     int n = r->line_count;
     numbered_line *sorted = array_new((size_t)n + 1, sizeof *sorted);
     if (!sorted) return fail_memory(err, "the lines of a page");

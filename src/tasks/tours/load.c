@@ -332,9 +332,9 @@ static onet_status check_costs(const loading *l, const onet_record *r, onet_erro
                           "cost from city to city, or leave one of them out",
                           name, line, width);
     if (l->how->geo)
-        return fail_field(
-            err, ONET_USAGE, "tsp_reading.geo",
-            "%s has costs from city to city, and only lists of cities may be places on the Earth", name);
+        return fail_field(err, ONET_USAGE, "tsp_reading.geo",
+                          "%s has costs from city to city; only lists of cities may be places on the Earth",
+                          name);
     return ONET_OK;
 }
 
@@ -504,9 +504,9 @@ onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, o
     if (!status && tsplib) status = tsplib_read(&file->one, in, err);
     if (!status && !tsplib && how->matrix) status = holds_table(in, path, how, &table, err);
     if (!status && table && how->geo)
-        status = fail_field(
-            err, ONET_USAGE, "tsp_reading.geo",
-            "%s has costs from city to city, and only lists of cities may be places on the Earth", path);
+        status = fail_field(err, ONET_USAGE, "tsp_reading.geo",
+                            "%s has costs from city to city; only lists of cities may be places on the Earth",
+                            path);
     if (!status && table) status = read_table(file, path, in, how, err);
     if (!status && !tsplib && !table) status = read_sets(file, path, in, how, err);
     input_close(in);

@@ -40,7 +40,8 @@ void tsp_cities_free(tsp_cities *cities);
 /* Which two features of a set's items are the coordinates of its cities, x first: those called x and y, or
  * longitude and latitude (geo: these before the others), else the only two. False: there are none. */
 bool tsp_find_points(const onet_record *r, bool geo, int at[2]);
-/* Whether they are degrees by their names: as points of the plane they need this note. */
+/* True if these features are called longitude and latitude; then fills in a note that they were read as
+ * points of the plane. */
 bool tsp_note_degrees(const onet_record *r, const int at[2], const char *file, onet_error *note);
 /* Appends the set with these features as its cities. */
 onet_status tsp_cities_take(tsp_cities *cities, const onet_record *r, const int at[2], onet_error *err);

@@ -264,6 +264,8 @@ static const char *advice_for(const table *m, int from, const char *cell) {
         return "; a cost cannot be missing: write a large number where there is no way, and nothing from a "
                "city to itself";
     const char *comma = strchr(cell, ',');
+    if (m->n == 1 && strchr(cell, ' '))
+        return "; separate costs by commas, semicolons or tabs, not by blanks";
     if (comma && strspn(comma + 1, "0123456789") == 3)
         return "; write it without a thousands separator, and a decimal comma as a dot";
     if (comma && may_be_cost(cell)) return "; write the decimal point as a dot";

@@ -20,7 +20,7 @@ const onet_choice *tour_symmetries(void);
 #define OPTION_TOUR_MODEL(at)                                                                                \
     {                                                                                                        \
         .name = "model", .kind = OPTION_STRING, .argument = "FILE", .field = (at),                           \
-        .default_text = "the shipped tours.safetensors", .help = "The net's model."                          \
+        .default_text = "the shipped tours.safetensors", .help = "Model file of the net."                    \
     }
 /* The fields of the tour_net_values that stand at offset `at`, but for the machine's. */
 #define OPTIONS_TOUR_NET(at)                                                                                 \

@@ -153,7 +153,7 @@ static onet_status read_matrix(source *s, onet_error *err) {
     onet_status status = need_dimension(s, "EDGE_WEIGHT_SECTION", err);
     if (status) return status;
     if (s->layout == LAYOUT_NONE)
-        return bad(s, err, "EDGE_WEIGHT_SECTION comes before EDGE_WEIGHT_FORMAT, which must say its layout");
+        return bad(s, err, "EDGE_WEIGHT_SECTION needs an EDGE_WEIGHT_FORMAT before it, such as FULL_MATRIX");
     size_t size = matrix_size(s->layout, (size_t)s->n), room = 0;
     free(s->matrix);
     s->matrix = NULL;

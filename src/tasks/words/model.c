@@ -1,4 +1,4 @@
-/* Loads a model that orders words, and refuses one that orders numbers. */
+/* Loads a model that orders words alone, and refuses others. */
 #include "tasks/words/model.h"
 
 #include <limits.h>
@@ -16,8 +16,20 @@ onet_status model_load_words(onet_model **model, const char *path, onet_error *e
         path = shipped;
     }
     onet_status status = onet_model_load(model, path, err);
-    if (status || onet_model_words(*model)) return status;
+    if (!status) status = model_check_words(*model, path, err);
+    if (!status) return ONET_OK;
     onet_model_free(*model);
     *model = NULL;
-    return fail(err, ONET_BAD, "%s: its items are numbers, not words", path);
+    return status;
+}
+
+onet_status model_check_words(const onet_model *model, const char *name, onet_error *err) {
+    if (!onet_model_words(model)) return fail(err, ONET_BAD, "%s: its items are numbers, not words", name);
+    if (onet_model_given_relations(model))
+        return fail(
+            err, ONET_BAD,
+            "%s was trained on words with relations, such as counts of neighbours, which text does not "
+            "have; name another model, or order prepared sets with it",
+            name);
+    return ONET_OK;
 }

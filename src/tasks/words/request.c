@@ -6,6 +6,7 @@
 #include "app/request.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "tasks/words/model.h"
 #include "tasks/words/readings.h"
 
 typedef struct unscramble_request {
@@ -67,7 +68,7 @@ static onet_status parse(request *base, const service *shared, char *body, size_
     r->letters = (onet_letters)letters;
     o->job.version = model_take(o->slot);
     const onet_words *words = onet_model_words(o->job.version->model);
-    if (!words) return fail(err, ONET_BAD, "%s: its items are numbers, not words", o->slot->name);
+    if ((status = model_check_words(o->job.version->model, o->slot->name, err))) return status;
     if ((status = onet_bag_new(&r->words, words, err)) || (status = read_words(r, &e, err))) return status;
     int n = onet_bag_count(r->words);
     if (n > limits->items)

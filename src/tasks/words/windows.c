@@ -41,7 +41,9 @@ static onet_status parse_sorts(windows *w, const char *sorts, onet_error *err) {
         w->rate[sort] = rate;
         sum += rate;
     }
-    return sum > 0 ? ONET_OK : fail(err, ONET_USAGE, "--windows %s: all its numbers are 0", sorts);
+    return sum > 0
+               ? ONET_OK
+               : fail(err, ONET_USAGE, "--windows %s: all its numbers are 0; give one that is larger", sorts);
 }
 
 static const char *scan_length(const char *p, const char *end, int *length) {
@@ -74,7 +76,9 @@ static onet_status parse_lengths(windows *w, const char *lengths, onet_error *er
         if (weight[k] > 0) w->longest = k;
         if (weight[k] > 0 && w->shortest > k) w->shortest = k;
     }
-    return w->longest ? ONET_OK : fail(err, ONET_USAGE, "--length %s: all its weights are 0", lengths);
+    return w->longest ? ONET_OK
+                      : fail(err, ONET_USAGE, "--length %s: all its weights are 0; give one that is larger",
+                             lengths);
 }
 
 onet_status windows_parse(windows *w, const char *sorts, const char *lengths, onet_error *err) {

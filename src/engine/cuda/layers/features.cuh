@@ -19,7 +19,7 @@ struct features {
     const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
 };
 
-/* Of encoder block `block`, or (block == M) of the decoder. */
+/* The features that encoder block `block` multiplies; block M: those of the decoder. */
 static inline features gpu_features(const gpu *s, int block) {
     const shape *sh = s->base.sh;
     features f = {.x = s->step.x, .ldx = s->D, .rows = (int)s->here.items};

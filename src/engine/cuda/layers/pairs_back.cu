@@ -114,8 +114,8 @@ struct back_memory { /* back_shared says what is where */
     double *gbs;
 };
 
-/* W2 of the lane's channels and hidden channels k and k + 8: as it is to `kept`, times norm1's scale to wf.
- */
+/* Loads W2 for the lane's channels and hidden channels k and k + 8: unchanged into `kept`, multiplied by
+ * norm1's scale into wf. */
 template <int NT, bool ROUNDED>
 __device__ static __forceinline__ void back_weights(const back_args &p, int o_own, int k, bool live,
                                                     float4 *kept, factor<4, ROUNDED> (&wf)[NT]) {

@@ -22,7 +22,7 @@ __device__ static inline void send(word64 *to, float value, unsigned tag) {
     *(volatile word64 *)to = (word64)tag << 32 | __float_as_uint(value);
 }
 
-/* A block's words, where each block has `each` of them. */
+/* Where a block's words begin; each block exchanges `each` of them. */
 __device__ static inline word64 *words_of(const exchange_args &x, unsigned tag, int block, int each) {
     return x.words + (tag & 1) * gridDim.x * EXCHANGE_MOST + block * each;
 }

@@ -37,7 +37,7 @@ static long line_here(parser *p) {
     return p->line;
 }
 
-/* Says what is wrong, the first time; false. */
+/* Keeps the message of the first error. Returns false. */
 static bool wrong(parser *p, const char *format, ...) {
     xmlParserCtxt *c = p->context;
     if (c->lastError.message) return false;
