@@ -26,6 +26,7 @@ from ._library import (
     SetMeasure,
     SetsStruct,
     UsageError,
+    WrongTypeError,
     call,
     lib,
 )
@@ -235,12 +236,14 @@ def compare(
         of all that is trained, the trees too; threads 0: one for each CPU. Where other programs keep the CPUs busy,
         scikit-learn's trees are faster with one.
     """
+    if model is not None and not isinstance(model, OrderNet):
+        raise WrongTypeError(f"model is {model!r}: it must be an OrderNet, or a Ranker, with the parameters to train with")
     given = as_sets(sets, orders, missing="error" if model is None else model.missing)
     if given._order is None:
         raise DataError("a comparison needs the right orders: give them as the second argument, or Sets that have them")
     if test is None:
-        if not 0 < share < 1:
-            raise UsageError(f"share is {share!r}: it must be between 0 and 1")
+        if isinstance(share, bool) or not isinstance(share, (int, float, np.number)) or not 0 < share < 1:
+            raise UsageError(f"share is {share!r}: it must be a number between 0 and 1")
         if len(given) < 2:
             raise DataError(f"{len(given)} set is too few to hold some out")
         train, held = given._hold_out(float(share), groups, _whole(seed, "seed", 0, 2**64 - 1))[:2]

@@ -113,11 +113,14 @@ def test_compare():
     assert "on 80 sets not learned from" in text and text.endswith(found["conclusion"])
     held = ordernet.compare(*train, model=ordernet.Ranker(), trees=False, share=0.3)
     assert held["sets"] == 45 and held["rows"][-1]["name"] == "Ranker"
-    for wrong in (dict(share=0), dict(trees="forest")):
-        with pytest.raises(ordernet.UsageError):
+    for wrong in (dict(share=0), dict(share="20%"), dict(share=True), dict(trees="forest")):
+        with pytest.raises(ordernet.UsageError, match=next(iter(wrong))):
             ordernet.compare(*train, **wrong)
     with pytest.raises(ordernet.DataError, match="right orders"):
         ordernet.compare(train[0])
+    for wrong in (3, "net", ordernet.OrderNet):
+        with pytest.raises(ordernet.OrderNetError, match="must be an OrderNet"):
+            ordernet.compare(*train, model=wrong)
 
 
 def test_compare_keeps_doubles():
