@@ -1,5 +1,7 @@
 /* What the search for settings is made of: the list of known settings, changes of them, and when settings are
  * clearly better than others. */
+#include <math.h>
+
 #include "engine/tune/space.h"
 #include "unit.h"
 
@@ -57,11 +59,20 @@ static void a_lead_is_clear_if_the_parts_agree(void **state) {
     assert_true(is_clear_lead((double[]){0.5, 1.5, 0.5, 1.5}, 4));
 }
 
+static void a_point_behind_is_not_as_good(void **state) {
+    (void)state;
+    assert_true(is_as_good(0.9, 0.9));
+    assert_true(is_as_good(0.891, 0.9));
+    assert_false(is_as_good(0.889, 0.9));
+    assert_false(is_as_good((double)NAN, 0.9)); /* a trial that did not end */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_settings_are_in_the_space),
         cmocka_unit_test(fixed_settings_stay),
         cmocka_unit_test(a_lead_is_clear_if_the_parts_agree),
+        cmocka_unit_test(a_point_behind_is_not_as_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,9 +84,21 @@ def held_out(page):
     return NEWSPAPERS_HELD_OUT.get(page["doc"], any_fold)
 
 
+def fifths(pages):
+    """The documents of each of five parts of about as many pages, drawn at random, as a search of --tune divides them."""
+    documents = sorted({page["doc"] for page in pages})
+    random.Random(7).shuffle(documents)
+    parts, count = [set() for _ in range(5)], [0] * 5
+    for document in documents:
+        least = count.index(min(count))
+        parts[least].add(document)
+        count[least] += sum(page["doc"] == document for page in pages)
+    return parts
+
+
 def pages(folder):
-    """All pages, and 300 of them; a document is whole or not at all. Three folds of the training pages, to choose settings
-    by documents that are held out of them."""
+    """All pages, and 300 of them; a document is whole or not at all. Three folds of the training pages, and five at random,
+    to choose settings by documents that are held out of them."""
     if not os.path.exists(f"{SHARED}/data/pages/train.jsonl"):
         print(f"skipped: no pages in {SHARED}/data/pages")
         return
@@ -95,6 +107,9 @@ def pages(folder):
     for fold in "abc":
         write(f"{folder}/pages-{fold}-train.jsonl", keep(row for row in parts["train"] if held_out(row) != fold))
         write(f"{folder}/pages-{fold}-valid.jsonl", keep(row for row in parts["train"] if held_out(row) == fold))
+    for fold, held in enumerate(fifths(parts["train"])):
+        write(f"{folder}/pages-{fold}-train.jsonl", keep(row for row in parts["train"] if row["doc"] not in held))
+        write(f"{folder}/pages-{fold}-valid.jsonl", keep(row for row in parts["train"] if row["doc"] in held))
     write(f"{folder}/pages-train.jsonl", keep(parts["train"]))
     write(f"{folder}/pages-valid.jsonl", keep(parts["valid"]))
     documents = sorted({row["doc"] for row in parts["train"]})

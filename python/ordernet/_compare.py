@@ -4,6 +4,7 @@ trees.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import time
 import warnings
@@ -25,6 +26,7 @@ from ._library import (
     SetMeasure,
     SetsStruct,
     UsageError,
+    WrongTypeError,
     call,
     lib,
 )
@@ -230,13 +232,18 @@ def compare(
     trees
         "xgboost" or "sklearn": gradient boosting on pairs of items, whose probabilities are summed up; "auto": the
         first of them that is installed, none where neither is; False: none.
+    seed, threads
+        of all that is trained, the trees too; threads 0: one for each CPU. Where other programs keep the CPUs busy,
+        scikit-learn's trees are faster with one.
     """
+    if model is not None and not isinstance(model, OrderNet):
+        raise WrongTypeError(f"model is {model!r}: it must be an OrderNet, or a Ranker, with the parameters to train with")
     given = as_sets(sets, orders, missing="error" if model is None else model.missing)
     if given._order is None:
         raise DataError("a comparison needs the right orders: give them as the second argument, or Sets that have them")
     if test is None:
-        if not 0 < share < 1:
-            raise UsageError(f"share is {share!r}: it must be between 0 and 1")
+        if isinstance(share, bool) or not isinstance(share, (int, float, np.number)) or not 0 < share < 1:
+            raise UsageError(f"share is {share!r}: it must be a number between 0 and 1")
         if len(given) < 2:
             raise DataError(f"{len(given)} set is too few to hold some out")
         train, held = given._hold_out(float(share), groups, _whole(seed, "seed", 0, 2**64 - 1))[:2]
@@ -249,7 +256,7 @@ def compare(
         train, held = given, as_sets(*pair, by=by, like=given._struct.columns)
     if held._order is None:
         raise DataError("the test sets have no orders to compare with: give (sets, orders)")
-    boost = _booster(trees)
+    boost = _booster(trees, _whole(threads, "threads", 0, 4096))
     net = OrderNet(seed=seed, threads=threads, progress=False) if model is None else type(model)(**model.get_params())
     began = time.perf_counter()
     with warnings.catch_warnings():
@@ -275,7 +282,8 @@ def compare(
     conclusion = found["conclusion"]
     if boost is not None and held._items is not None and held.width:
         began = time.perf_counter()
-        answers = _trees(boost[1], train, held, seed)
+        with _threads_of(boost[0], threads):
+            answers = _trees(boost[1], train, held, seed)
         measured = _measured(held, answers)
         add(f"boosted trees on pairs ({boost[0]})", measured, time.perf_counter() - began)
         if measured["exact"][1] > found["model"]["exact"][2]:
@@ -299,7 +307,7 @@ def _measured(sets: Sets, orders: List[np.ndarray]) -> Dict[str, Any]:
 _MOST_PAIRS = 400_000  # to train on; more take minutes and add little
 
 
-def _booster(which: Union[str, bool]) -> Optional[Tuple[str, Any]]:
+def _booster(which: Union[str, bool], threads: int) -> Optional[Tuple[str, Any]]:
     """The name of a package, and what makes its classifier of pairs."""
     if which not in ("auto", "xgboost", "sklearn", False):
         raise UsageError(f"trees is {which!r}: it must be 'auto', 'xgboost', 'sklearn' or False")
@@ -307,7 +315,9 @@ def _booster(which: Union[str, bool]) -> Optional[Tuple[str, Any]]:
         try:
             from xgboost import XGBClassifier
 
-            return "xgboost", lambda seed: XGBClassifier(n_estimators=300, learning_rate=0.1, random_state=seed)
+            return "xgboost", lambda seed: XGBClassifier(
+                n_estimators=300, learning_rate=0.1, random_state=seed, n_jobs=threads
+            )
         except ImportError:
             if which == "xgboost":
                 raise MissingPackageError("trees='xgboost' needs the package xgboost") from None
@@ -320,6 +330,15 @@ def _booster(which: Union[str, bool]) -> Optional[Tuple[str, Any]]:
             if which == "sklearn":
                 raise MissingPackageError("trees='sklearn' needs the package scikit-learn") from None
     return None
+
+
+def _threads_of(package: str, threads: int) -> Any:
+    """Keeps scikit-learn's trees, which take all CPUs, to so many threads; xgboost's are told when they are made."""
+    if package != "scikit-learn":
+        return contextlib.nullcontext()
+    from threadpoolctl import threadpool_limits  # scikit-learn needs it
+
+    return threadpool_limits(threads or None)
 
 
 def _pairs(items: np.ndarray) -> np.ndarray:

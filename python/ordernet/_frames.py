@@ -60,6 +60,11 @@ def _class_of(name: Any, columns: list) -> Optional[tuple]:
     return (found[0], name[len(str(found[0])) + 1 :]) if found else None
 
 
+def column_of(name: Any, columns: list) -> Any:
+    """The column that a feature is made from, prio of prio=high, where none of the columns has the feature's name."""
+    return name.partition("=")[0] if name not in columns and isinstance(name, str) and "=" in name else name
+
+
 def _texts(values: Any, known: Sequence[str] = ()) -> np.ndarray:
     """The values of a column as text, of whatever type, without white space around it; None where one is missing, as in CSV.
     known: the values that a model has; a word for a missing value may be one of them (NA is Namibia too)."""
@@ -504,7 +509,7 @@ def _flat_frames(each: list, wanted: Optional[Sequence[Any]], kinds: Optional[st
         for column in columns:
             if there.count(column) != 1:
                 often = "no column" if column not in there else "more than one column"
-                raise DataError(f"set {s + 1} has {often} {column!r}; it has {there}")
+                raise DataError(f"set {s + 1} has {often} {column_of(column, there)!r}; it has {there}")
         if not len(one) or not columns:
             raise DataError(f"set {s + 1} has shape {one.shape}: there must be an item and a feature")
         parts.append(one[list(dict.fromkeys(columns))])

@@ -28,7 +28,7 @@ from ._arrays import (
     _numbers,
     _rounded,
 )
-from ._frames import _OWN, _Flat, _Frame, _all_features, _class_of, _context_of, _flat_items, _used, need_frame
+from ._frames import _OWN, _Flat, _Frame, _all_features, _class_of, _context_of, _flat_items, _used, column_of, need_frame
 from ._library import DataError, SetsStruct, UnknownSetError, UsageError, WrongTypeError, call, lib
 
 
@@ -416,7 +416,8 @@ class Sets:
             if column is not None or what == "features":
                 if there.count(column) != 1:
                     often = "has no column" if column not in there else "has more than one column"
-                    raise DataError(f"the frame {often} {column!r} (given as {what}); it has {there}")
+                    lacking = column_of(column, there) if what == "features" else column
+                    raise DataError(f"the frame {often} {lacking!r} (given as {what}); it has {there}")
         for column, what in ((rank, "the rank, which is what is learned"), (set, "the set")):
             if column is not None and column in chosen:
                 raise DataError(f"column {column!r} is {what}: leave it out of features")

@@ -113,11 +113,14 @@ def test_compare():
     assert "on 80 sets not learned from" in text and text.endswith(found["conclusion"])
     held = ordernet.compare(*train, model=ordernet.Ranker(), trees=False, share=0.3)
     assert held["sets"] == 45 and held["rows"][-1]["name"] == "Ranker"
-    for wrong in (dict(share=0), dict(trees="forest")):
-        with pytest.raises(ordernet.UsageError):
+    for wrong in (dict(share=0), dict(share="20%"), dict(share=True), dict(trees="forest")):
+        with pytest.raises(ordernet.UsageError, match=next(iter(wrong))):
             ordernet.compare(*train, **wrong)
     with pytest.raises(ordernet.DataError, match="right orders"):
         ordernet.compare(train[0])
+    for wrong in (3, "net", ordernet.OrderNet):
+        with pytest.raises(ordernet.OrderNetError, match="must be an OrderNet"):
+            ordernet.compare(*train, model=wrong)
 
 
 def test_compare_keeps_doubles():
@@ -146,17 +149,27 @@ def test_compare_keeps_equal_sets_together():
         ordernet.compare(sets, orders, test=(sets, orders), groups=day)
 
 
-def test_boosted_trees():
+def test_boosted_trees(monkeypatch):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed: boosted trees were not compared")
-    from threadpoolctl import threadpool_limits  # scikit-learn needs it
+    from threadpoolctl import threadpool_info  # scikit-learn needs it
+
+    from ordernet import _compare
 
     train, test = make_sets(120, 1, sizes=(3, 4)), make_sets(60, 2, sizes=(3, 4))
+    threads, trained = [], _compare._trees
+
+    def watched(*given):
+        threads.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp")
+        return trained(*given)
+
+    monkeypatch.setattr(_compare, "_trees", watched)
     # Several threads wait for each other in every small step; beside other tests that is most of the time.
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")
-        found = ordernet.compare(*train, test=test, model=ordernet.OrderNet(**SMALL), trees="sklearn")
+    found = ordernet.compare(*train, test=test, model=ordernet.OrderNet(**SMALL), trees="sklearn", threads=1)
     trees = [row for row in found["rows"] if row["name"].startswith("boosted trees")]
     assert len(trees) == 1 and trees[0]["exact"][0] > 0.8 and trees[0]["seconds"] > 0
+    assert threads and set(threads) == {1}
+    with pytest.raises(ordernet.UsageError, match="threads"):
+        ordernet.compare(*train, trees=False, threads=-1)
 
 
 def test_trees_place_no_context_items():

@@ -832,6 +832,17 @@ def test_texts_without_a_feature_stay_apart(tmp_path, program):
     assert not Sets.from_frame(coarse, "set", "rank", missing="mean")._struct.lost
 
 
+def test_a_category_that_is_lacking_goes_by_its_column():
+    pandas = pytest.importorskip("pandas")
+    rows = [dict(set=s, rank=i, colour=["red", "blue"][(s + i) % 2], x=i + s) for s in range(20) for i in range(3)]
+    frame = pandas.DataFrame(rows)
+    model = ordernet.Ranker().fit(Sets.from_frame(frame, set="set", rank="rank"))
+    with pytest.raises(DataError, match=r"the frame has no column 'colour' \(given as features\); it has \['set', 'x'\]"):
+        model.predict_frame(frame[["set", "x"]], set="set")
+    with pytest.raises(DataError, match=r"set 1 has no column 'colour'; it has \['x'\]"):
+        model.predict([frame[["x"]]])
+
+
 def test_lists_of_frames_go_by_name(small):
     pandas = pytest.importorskip("pandas")
     given, orders = make_sets(200, 7)

@@ -70,11 +70,32 @@ static onet_status take(const char **text, entry *e, onet_error *err) {
     return ONET_OK;
 }
 
+/* Whether one of the entries from `text` to `end` is for the same feature, or for all others like this one.
+ */
+static bool is_twice(const char *text, const char *end, const entry *e) {
+    entry other;
+    onet_error unused;
+    while (text < end && !take(&text, &other, &unused))
+        if (!other.name == !e->name && other.length == e->length &&
+            (!e->name || !memcmp(other.name, e->name, e->length)))
+            return true;
+    return false;
+}
+
 onet_status scaling_check_text(const char *text, onet_error *err) {
+    const char *at = text;
     entry e;
     onet_status status = ONET_OK;
-    if (text && !*text) return take(&text, &e, err);
-    while (text && *text && !status) status = take(&text, &e, err);
+    if (text && !*text) return take(&at, &e, err);
+    while (at && *at && !status) {
+        const char *before = at;
+        status = take(&at, &e, err);
+        if (!status && is_twice(text, before, &e))
+            status = fail_field(
+                err, ONET_USAGE, "onet_train_options.scale", "scale: %s%.*s%s named twice: name one scale",
+                e.name ? "`" : "the scale of all other features", e.length > 100 ? 100 : (int)e.length,
+                e.name ? e.name : "", e.name ? "` is" : " is");
+    }
     return status;
 }
 

@@ -412,6 +412,11 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
                  "The linear ranker %s (%s; the model: %s): use the ranker, which is smaller and needs fewer "
                  "examples.",
                  how, measured, model);
+    else if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && sign < 0)
+        snprintf(to, room,
+                 "A linear ranker with the default options is better than this one (%s; this one: %s): use "
+                 "the defaults.",
+                 measured, model);
     else if (c->conclusion == ONET_WORTH_RANKER)
         snprintf(
             to, room,

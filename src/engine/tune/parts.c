@@ -54,8 +54,9 @@ onet_status tune_divide(tuner *s, onet_error *err) {
         for (int p = 0; p <= PARTS && !status; p++)
             if (!have[p])
                 status = fail(err, ONET_BAD,
-                              "only %zu distinct sets or groups: choosing settings needs at least %d", groups,
-                              PARTS + 1);
+                              "there %s %zu distinct set%s or group%s: choosing settings needs at least %d",
+                              groups == 1 ? "is" : "are", groups, groups == 1 ? "" : "s",
+                              groups == 1 ? "" : "s", PARTS + 1);
     }
     free(of);
     free(order);

@@ -106,6 +106,8 @@ onet_status trials_write(const trials *t, const char *path, onet_error *err);
 onet_status trials_read(trials *t, const char *path, onet_error *err);
 /* The finished trial of these settings, kind and part; NULL: none. */
 const trial *trials_find(const trials *t, const choice_made *made, trial_kind kind, int part);
+/* Whether a score is less than a point behind the best, which chance may be. */
+bool is_as_good(double score, double best);
 /* Whether settings lead others by more than a point and two standard errors, by their lead on each part, of 2
  * or more. */
 bool is_clear_lead(const double *lead, int parts);

@@ -28,6 +28,10 @@ onet_status trials_add(trials *t, const trial *row, onet_error *err) {
 /* What makes no difference to a user, and is lost to chance when models are trained anew. */
 static const double LEAST_LEAD = 0.01;
 
+bool is_as_good(double score, double best) {
+    return score > best - LEAST_LEAD;
+}
+
 bool is_clear_lead(const double *lead, int parts) {
     double mean = 0, squares = 0;
     for (int p = 0; p < parts; p++) mean += lead[p] / parts;

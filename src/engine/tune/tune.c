@@ -116,8 +116,8 @@ static onet_status look_for(tuner *s, onet_error *err) {
     return status;
 }
 
-/* As many models as the time allows; without a time, several where they were at least as good on the first
- * part. */
+/* As many models as the time allows; without a time, several unless they are a point behind on the first
+ * part: on most data they are better, which one part may be too small to show (experiments/own). */
 static choice_made chosen(const tuner *s, const config *best) {
     choice_made made = best->made, several = best->made;
     if (s->how.seconds > 0) {
@@ -127,7 +127,7 @@ static choice_made chosen(const tuner *s, const config *best) {
     several.value[S_MODELS] = settings[S_MODELS].value[settings[S_MODELS].count - 1];
     for (int i = 0; i < s->count; i++)
         if (space_same(&s->configs[i].made, &several) && s->configs[i].whole[0] && best->whole[0] &&
-            tune_score(s->configs[i].whole[0]) >= tune_score(best->whole[0]))
+            is_as_good(tune_score(s->configs[i].whole[0]), tune_score(best->whole[0])))
             made = several;
     return made;
 }

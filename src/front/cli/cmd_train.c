@@ -108,6 +108,10 @@ static onet_status compare(const train_values *v, const onet_model *model, const
     }
     onet_status status = comparison_make(&c, model, data, &some, &v->options, err);
     char ranker[COMMAND];
+    if (!status && v->quiet) {
+        comparison_warn(&c, "train"); /* no better than guessing: not to be missed */
+        return ONET_OK;
+    }
     if (!status) status = comparison_print(&c, data, "train", ranker_command(v, ranker), err);
     if (!status && v->learning_curve)
         status = learning_curve(model, data, &some, &v->options, v->quiet, err);
@@ -142,7 +146,7 @@ static onet_status train_ranker(const train_values *v, const onet_sets *data, co
                data->width, data->width == 1 ? "" : "s", onet_model_record(model, "penalty"),
                onet_model_record(model, "loss"));
     if (!status && !v->quiet) note_nothing_held_out(v, valid);
-    if (!status && valid && !v->quiet) status = compare(v, model, data, valid, err);
+    if (!status && valid) status = compare(v, model, data, valid, err);
     onet_model_free(model);
     return status;
 }
@@ -158,8 +162,8 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
             printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
                    valid->count + data->count, (unsigned long long)v->options.seed);
         note_nothing_held_out(v, valid);
-        if (valid) status = compare(v, model, data, valid, err);
     }
+    if (!status && valid && processes_is_rank0()) status = compare(v, model, data, valid, err);
     if (status == ONET_INTERRUPTED) {
         char which[64] = "";
         if (t.last.models > 1)
