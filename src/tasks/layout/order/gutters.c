@@ -42,8 +42,9 @@ static const double WHITE = 1.8, WHITE_ALONE = 4, HIGH_WHITE = 0.05, WHITE_GAPS 
 /* The ends of columns are at one height if they differ by no more than this, in heights of the page. */
 static const double ALIGNED = 0.004;
 
-/* What is narrower than this share of a column may stand alone. */
-static const double LOOSE = 0.6;
+/* What is narrower than this share of a column may stand alone; it is of the column if the white above it is
+ * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
+static const double LOOSE = 0.6, NEXT = 1.5, NEXT_LINE = 0.5;
 
 /* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
  * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them. */
@@ -59,8 +60,8 @@ static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012;
 static const double CENTRED = 0.02;
 
 /* What fills so much of a gutter is of neither column beside it; a heading is not if it fills HEADING_ACROSS.
- * A gutter goes on where more than LEFT of it is left. */
-static const double ACROSS = 0.9, HEADING_ACROSS = 0.6, LEFT = 0.1;
+ * A gutter goes on where more than LEFT of it is left; what leaves WITHIN of each is within the columns. */
+static const double ACROSS = 0.9, HEADING_ACROSS = 0.6, LEFT = 0.1, WITHIN = 0.5;
 
 /* A row is low if it is no higher than LOW, in heights of the page (cells of a table: in its larger side). A
  * table has TABLE_ROWS low rows or more, which fill less than ALL_FILLED of their width. They are lines of
@@ -204,20 +205,28 @@ static double widest_gap(const spans *s) {
     return widest;
 }
 
-/* The widest gap of s that is covered in `in`. */
-static double widest_lost(const spans *s, const spans *in) {
+/* The widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a gap wider
+ * than `most`, no more than that share of `most`. */
+static double widest_lost(const spans *s, const spans *in, double left, double most) {
     double widest = 0;
     int j = 0;
     for (int k = 1; k < s->count; k++) {
         double low = s->at[k - 1].high, high = s->at[k].low;
         while (j < in->count && in->at[j].high < low) j++;
-        bool left = false;
-        for (int i = j; i + 1 < in->count && in->at[i].high < high && !left; i++)
-            left = in->at[i + 1].low > low &&
-                   fmin(in->at[i + 1].low, high) - fmax(in->at[i].high, low) > LEFT * (high - low);
-        if (!left) widest = fmax(widest, high - low);
+        bool kept = false;
+        for (int i = j; i + 1 < in->count && in->at[i].high < high && !kept; i++)
+            kept = in->at[i + 1].low > low &&
+                   fmin(in->at[i + 1].low, high) - fmax(in->at[i].high, low) > left * fmin(high - low, most);
+        if (!kept) widest = fmax(widest, high - low);
     }
     return widest;
+}
+
+/* The widest gutter of s that `other` closes; `both` is what they cover together. What stands within the
+ * columns of `other`, such as short headings, has wider gaps than these have gutters. */
+static double widest_closed(const spans *s, const spans *other, const spans *both) {
+    bool within = widest_lost(other, both, WITHIN, HUGE_VAL) == 0;
+    return widest_lost(s, both, LEFT, within ? widest_gap(other) : HUGE_VAL);
 }
 
 static void describe_row(cutting *c, row *r) {
@@ -371,6 +380,8 @@ static bool heads_columns(const cutting *c, const row *r) {
         headings = headings && kind_of(c, c->order[k]) == KIND_HEADING;
         regions++;
     }
+    for (int k = 1; k < c->merged.count; k++)
+        if (c->merged.at[k].low - c->merged.at[k - 1].high < MOST_ACROSS * c->unit) return false;
     if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * c->unit) return false;
     for (int k = 0; k < c->a.count && !headings; k++) {
         double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
@@ -387,7 +398,7 @@ static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
     if (reaches_over(c, a, b)) return false;
     if (headed && c->merged.count == c->a.count) return true;
-    double lost = fmax(widest_lost(&c->a, &c->merged), widest_lost(&c->b, &c->merged));
+    double lost = fmax(widest_closed(&c->a, &c->b, &c->merged), widest_closed(&c->b, &c->a, &c->merged));
     /* No more white than between paragraphs, and less than a gutter that reaches through both. */
     if (b->y0 - a->y1 <= fmin(c->usual, widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit)) return true;
     return lost == 0 || widest_gap(&c->merged) > FACING * lost;
@@ -520,6 +531,26 @@ static bool is_over_columns(cutting *c, int first, int rows) {
     return c->b.count > 1 && (sticks_out(c, r, &c->a, &c->b) || is_centred(c, r, &c->rows[first + 1]));
 }
 
+/* Whether row k, a single region, is the last one of a column of the band above it, which begins with row
+ * `first` and covers c->a: it is no wider than the column, and no further below its text than
+ * paragraphs usually are, or than a part of its own line. */
+static bool ends_column(const cutting *c, int first, int k) {
+    const row *r = &c->rows[k];
+    if (r->end - r->start > 1 || kind_of(c, c->order[r->start]) != KIND_TEXT) return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    double edge = 2 * MOST_ACROSS * c->unit, bottom = -HUGE_VAL;
+    int at = 0;
+    while (at < c->a.count && c->a.at[at].high + edge < b->x1) at++;
+    if (at == c->a.count || b->x0 < c->a.at[at].low - edge) return false;
+    for (int i = c->rows[first].start; i < r->start; i++) {
+        const page_box *above = &c->boxes[c->order[i]];
+        double middle = (above->x0 + above->x1) / 2;
+        if (c->order[i] < c->n && middle > c->a.at[at].low && middle < c->a.at[at].high)
+            bottom = fmax(bottom, above->y1);
+    }
+    return b->y0 - bottom <= fmax(NEXT * c->usual, NEXT_LINE * page_box_height(b));
+}
+
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
  * is of their band only if the columns go on below it. */
 static bool cut_bands(cutting *c, int rows) {
@@ -545,7 +576,7 @@ static bool cut_bands(cutting *c, int rows) {
         on = on && !white;
         bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
-        if (on && is_loose(c, &c->b, &c->a, close)) continue;
+        if (on && is_loose(c, &c->b, &c->a, close) && !ends_column(c, first, k)) continue;
         on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1);
         if (on) {
             swap_spans(&c->a, &c->merged);
@@ -653,8 +684,8 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
             notes = kind_of(c, c->order[i]) == KIND_NOTE || kind_of(c, c->order[i]) == KIND_FURNITURE;
         }
         const span *s = &c->a.at[k];
-        if (!notes &&
-            (s->high - s->low >= NARROWEST * wide || is_side_column(c, start, end, k, wide, bottom - top)))
+        if (!notes && (headed || s->high - s->low >= NARROWEST * wide ||
+                       is_side_column(c, start, end, k, wide, bottom - top)))
             c->a.at[columns++] = *s;
     }
     if (columns < 2) return false;
