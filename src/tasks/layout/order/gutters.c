@@ -70,6 +70,13 @@ static const double ACROSS = 0.9, HEADING_ACROSS = 0.6, LEFT = 0.1, WITHIN = 0.5
 enum { TABLE_ROWS = 3 };
 static const double LOW = 0.05, ALL_FILLED = 0.8, FULL = 0.9, MOST_FULL = 0.6, GUTTERS = 0.18;
 
+/* A page is straightened if it leans by LEAST_ASKEW or more (half a degree; less is within what may lie
+ * beyond a cut) and MOST_ASKEW or less: the median over LEAST_PAIRS or more of regions below each other whose
+ * widths differ by no more than SAME_WIDTH and whose middles are LEAST_DOWN of the page's height apart, if
+ * the middle half of them differ by less than it. */
+enum { LEAST_PAIRS = 3 };
+static const double LEAST_ASKEW = 0.008, MOST_ASKEW = 0.06, SAME_WIDTH = 0.03, LEAST_DOWN = 0.01;
+
 typedef struct span {
     double low, high;
     int32_t index;
@@ -93,19 +100,19 @@ typedef struct row {
 } row;
 
 typedef struct cutting {
-    const page_box *boxes;
-    const page_kind *kinds; /* [n]; NULL: all are text */
-    int n, all;             /* boxes from n on are separators */
-    double unit, wide;      /* height and width of what is ordered */
-    double usual;           /* white between paragraphs of a column */
-    span *work;             /* [all] */
-    row *rows;              /* [all] */
-    spans a, b, merged;     /* [all] each */
-    int32_t *order;         /* [all] */
-    int32_t *part;          /* [all] */
-    page_box *some;         /* [all] */
-    page_kind *some_are;    /* [all] */
-    int *stack;             /* [2 all + 2]: parts to be cut, as start and end */
+    const page_box *boxes, *given; /* straightened, and as they are */
+    const page_kind *kinds;        /* [n]; NULL: all are text */
+    int n, all;                    /* boxes from n on are separators */
+    double unit, wide;             /* height and width of what is ordered */
+    double usual;                  /* white between paragraphs of a column */
+    span *work;                    /* [all] */
+    row *rows;                     /* [all] */
+    spans a, b, merged;            /* [all] each */
+    int32_t *order;                /* [all] */
+    int32_t *part;                 /* [all] */
+    page_box *some;                /* [all] */
+    page_kind *some_are;           /* [all] */
+    int *stack;                    /* [2 all + 2]: parts to be cut, as start and end */
     int depth;
     int *uncut; /* [2 all]: parts that no gutter divides, as start and end */
     int uncut_count;
@@ -723,7 +730,7 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     for (int k = start; k < end; k++)
         if (c->order[k] < c->n) {
             c->part[count] = c->order[k];
-            c->some[count] = c->boxes[c->order[k]];
+            c->some[count] = c->given[c->order[k]];
             c->some_are[count++] = kind_of(c, c->order[k]);
         }
     int32_t *found = array_new((size_t)count + 1, sizeof *found);
@@ -823,21 +830,33 @@ static void cut_part(cutting *c, int start, int end) {
     c->uncut[c->uncut_count++] = end;
 }
 
+/* The region below the i-th of c->work [n], which are sorted by their upper edge, in the same column; -1:
+ * none.
+ */
+static int32_t next_below(const cutting *c, int i) {
+    const page_box *a = &c->boxes[c->work[i].index];
+    for (int k = i + 1; k < c->n; k++) {
+        const page_box *b = &c->boxes[c->work[k].index];
+        double shared = fmin(a->x1, b->x1) - fmax(a->x0, b->x0);
+        if (shared >= fmin(page_box_width(a), page_box_width(b)) / 2 && b->y0 + b->y1 >= 2 * a->y1)
+            return c->work[k].index;
+    }
+    return -1;
+}
+
+static void sort_down(cutting *c) {
+    for (int i = 0; i < c->n; i++) c->work[i] = (span){c->boxes[i].y0, c->boxes[i].y1, i};
+    qsort(c->work, (size_t)c->n, sizeof *c->work, by_low);
+}
+
 /* The white that is usual between a region and the next one below it. */
 static double usual_gap(cutting *c) {
     int count = 0;
-    for (int i = 0; i < c->n; i++) c->work[i] = (span){c->boxes[i].y0, c->boxes[i].y1, i};
-    qsort(c->work, (size_t)c->n, sizeof *c->work, by_low);
+    sort_down(c);
     for (int i = 0; i < c->n; i++) {
-        const page_box *a = &c->boxes[c->work[i].index];
-        for (int k = i + 1; k < c->n; k++) {
-            const page_box *b = &c->boxes[c->work[k].index];
-            double shared = fmin(a->x1, b->x1) - fmax(a->x0, b->x0);
-            if (shared < fmin(page_box_width(a), page_box_width(b)) / 2 || b->y0 + b->y1 < 2 * a->y1)
-                continue;
-            c->some[count++] = (page_box){.x0 = fmax(b->y0 - a->y1, 0)};
-            break;
-        }
+        int32_t below = next_below(c, i);
+        if (below >= 0)
+            c->some[count++] = (page_box){.x0 = fmax(c->boxes[below].y0 - c->boxes[c->work[i].index].y1, 0)};
     }
     for (int k = 0; k < count; k++) c->work[k] = (span){.low = c->some[k].x0};
     qsort(c->work, (size_t)count, sizeof *c->work, by_low);
@@ -847,6 +866,44 @@ static double usual_gap(cutting *c) {
 static int by_left(const void *a, const void *b) {
     double x = ((const page_box *)a)->x0, y = ((const page_box *)b)->x0;
     return (x > y) - (x < y);
+}
+
+/* By how much columns lean to the right per unit of height; 0 if that is little or not clear. Paragraphs of a
+ * column are as wide as each other, and on a page that is askew each stands further to the same side than the
+ * one above it. */
+static double slope_of(cutting *c) {
+    int count = 0;
+    sort_down(c);
+    for (int i = 0; i < c->n; i++) {
+        int32_t below = next_below(c, i);
+        if (below < 0) continue;
+        const page_box *a = &c->boxes[c->work[i].index], *b = &c->boxes[below];
+        double down = (b->y0 + b->y1 - a->y0 - a->y1) / 2, right = (b->x0 + b->x1 - a->x0 - a->x1) / 2,
+               wide = page_box_width(a);
+        if (fabs(page_box_width(b) - wide) <= SAME_WIDTH * wide && down >= LEAST_DOWN * c->unit)
+            c->some[count++] = (page_box){.x0 = right / down};
+    }
+    if (count < LEAST_PAIRS) return 0;
+    qsort(c->some, (size_t)count, sizeof *c->some, by_left);
+    double slope = c->some[count / 2].x0, spread = c->some[count - 1 - count / 4].x0 - c->some[count / 4].x0;
+    return fabs(slope) >= LEAST_ASKEW && fabs(slope) <= MOST_ASKEW && spread < fabs(slope) ? slope : 0;
+}
+
+/* Moves boxes [all] to where they stand on a page that is not askew. */
+static void straighten(cutting *c, page_box *boxes) {
+    double slope = slope_of(c);
+    if (slope == 0) return;
+    page_box whole = page_box_none;
+    for (int i = 0; i < c->n; i++) {
+        page_box_add(&whole, boxes[i].x0, boxes[i].y0);
+        page_box_add(&whole, boxes[i].x1, boxes[i].y1);
+    }
+    for (int i = 0; i < c->all; i++) {
+        page_box *b = &boxes[i];
+        double dx = -slope * (b->y0 + b->y1 - whole.y0 - whole.y1) / 2,
+               dy = slope * (b->x0 + b->x1 - whole.x0 - whole.x1) / 2;
+        *b = (page_box){b->x0 + dx, b->y0 + dy, b->x1 + dx, b->y1 + dy};
+    }
 }
 
 static bool stands_in(const page_box *line, const page_box *shared) {
@@ -917,7 +974,7 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
                  .unit = height > 0 ? height : 1,
                  .wide = page_box_width(&whole)};
     size_t room = (size_t)all;
-    page_box *shared = array_new(room, sizeof *shared);
+    page_box *straight = array_new(room, sizeof *straight), *given = array_new(room, sizeof *given);
     c.work = array_new(room, sizeof *c.work);
     c.rows = array_new(room, sizeof *c.rows);
     c.a.at = array_new(room, sizeof *c.a.at);
@@ -931,11 +988,16 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
     c.uncut = array_new(2 * room, sizeof *c.uncut);
     if (divisions) c.divisions = array_new(room, sizeof *c.divisions);
     onet_status status = c.uncut && (c.divisions || !divisions) && c.work && c.rows && c.a.at && c.b.at &&
-                                 shared && c.merged.at && c.order && c.part && c.some && c.some_are && c.stack
+                                 straight && given && c.merged.at && c.order && c.part && c.some &&
+                                 c.some_are && c.stack
                              ? ONET_OK
                              : fail_memory(err, "the boxes of a page");
-    if (!status) share_out(boxes, n, all, shared, c.some);
-    c.boxes = shared;
+    if (!status) memcpy(given, boxes, room * sizeof *given);
+    if (!status) straighten(&c, given);
+    if (!status) share_out(given, n, all, straight, c.some);
+    if (!status) share_out(boxes, n, all, given, c.some);
+    c.boxes = straight;
+    c.given = given;
     for (int i = 0; i < all && !status; i++) c.order[i] = i;
     if (!status) c.usual = usual_gap(&c);
     if (!status) push(&c, 0, all);
@@ -960,7 +1022,8 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
     done = 0;
     for (int i = 0; i < all && !status; i++)
         if (c.order[i] < n) order[done++] = c.order[i];
-    free(shared);
+    free(straight);
+    free(given);
     free(c.work);
     free(c.rows);
     free(c.a.at);
