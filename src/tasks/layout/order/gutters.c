@@ -515,6 +515,32 @@ static beside find_beside(cutting *c, int first, int rows) {
     return found;
 }
 
+/* The row with columns in which those from `first` on stand alone, in different ones: the heads of columns
+ * are not at one height. `first` if there is none. */
+static int find_staggered(cutting *c, int first, int rows) {
+    int k = first, column = 0;
+    bool different = false;
+    for (; k < rows; k++) {
+        const row *r = &c->rows[k];
+        cover(c, r->start, r->end, &c->b);
+        if (c->b.count > 1 || r->furniture || r->title || has(c, r, KIND_SEPARATOR)) break;
+    }
+    if (k < first + 2 || k == rows || c->rows[k].furniture || c->rows[k].title || c->rows[k].cells)
+        return first;
+    for (int i = first; i < k; i++) {
+        cover(c, c->rows[i].start, c->rows[i].end, &c->a);
+        unite(&c->a, &c->b, &c->merged);
+        if (c->merged.count != c->b.count || reaches_over(c, &c->rows[i], &c->rows[k]) ||
+            (!has_only(c, &c->rows[i], KIND_HEADING) && is_loose(c, &c->a, &c->b, false)))
+            return first;
+        int at = 0;
+        while (c->b.at[at].high < c->a.at[0].low) at++;
+        if (i == first) column = at;
+        different = different || at != column;
+    }
+    return different ? k : first;
+}
+
 /* Whether a row is a single region whose middle is in a gutter of c->a, such as a page number below two
  * columns: it is of neither. */
 static bool is_between(const cutting *c, const row *r) {
@@ -567,8 +593,13 @@ static bool cut_bands(cutting *c, int rows) {
     beside alone = {0};
     for (int k = 1; k < rows; k++) {
         if (k == first + 1) {
-            if (first >= alone.last) alone = find_beside(c, first, rows);
-            if (first >= alone.first && k < alone.last) k = alone.first = alone.last; /* tried once */
+            int staggered = find_staggered(c, first, rows);
+            if (staggered > first)
+                k = staggered;
+            else if (first >= alone.last)
+                alone = find_beside(c, first, rows);
+            if (staggered == first && first >= alone.first && k < alone.last)
+                k = alone.first = alone.last; /* tried once */
             above = k == first + 1 && is_over_columns(c, first, rows);
             cover(c, c->rows[first].start, c->rows[k - 1].end, &c->a);
             cover(c, c->rows[k].start, c->rows[k].end, &c->b);
@@ -813,6 +844,23 @@ static bool is_title(cutting *c, const row *r, const row *next, bool first) {
     return true;
 }
 
+/* Whether separators stand in all gutters of row `next`, and end below row r, which is a line above them: a
+ * running title, not headlines of the columns. */
+static bool is_above_lines(cutting *c, const row *r, const row *next) {
+    if (r->y1 - r->y0 > TITLE * c->unit || !has_only(c, r, KIND_TEXT)) return false;
+    cover(c, next->start, next->end, &c->b);
+    for (int i = 1; i < c->b.count; i++) {
+        bool line = false;
+        for (int k = next->start; k < next->end && !line; k++) {
+            const page_box *b = &c->boxes[c->order[k]];
+            line = is_vertical(c, c->order[k]) && b->x0 > c->b.at[i - 1].high && b->x0 < c->b.at[i].low &&
+                   b->y0 >= r->y1 && page_box_height(b) >= SEPARATED * (next->y1 - next->y0);
+        }
+        if (!line) return false;
+    }
+    return c->b.count > 1;
+}
+
 /* Cuts order[start .. end), or leaves it for order_part. */
 static void cut_part(cutting *c, int start, int end) {
     end = set_aside(c, start, end);
@@ -821,7 +869,8 @@ static void cut_part(cutting *c, int start, int end) {
     for (int k = 0; k < rows; k++) cells += c->rows[k].cells;
     if (2 * cells <= rows && cut_fold(c, start, end)) return;
     if (rows > 1 && c->rows[rows - 1].y1 - c->rows[0].y0 >= WHOLE * c->unit) {
-        if (is_title(c, &c->rows[0], &c->rows[1], true)) c->rows[0].title = true;
+        if (is_title(c, &c->rows[0], &c->rows[1], true) || is_above_lines(c, &c->rows[0], &c->rows[1]))
+            c->rows[0].title = true;
         if (is_title(c, &c->rows[rows - 1], &c->rows[rows - 2], false)) c->rows[rows - 1].title = true;
     }
     bool low = rows == 1 && (c->rows[0].furniture || c->rows[0].bottom - c->rows[0].top < LOW * c->unit);
