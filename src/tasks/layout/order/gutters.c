@@ -52,9 +52,10 @@ static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
 
 /* A row of text that nothing calls a running title is one if it is no higher than TITLE at the top or the
  * foot of a part of at least WHOLE of the page's height, with more white beside it than paragraphs have, over
- * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other. All in
- * heights of the page. */
-static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012;
+ * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other; and so is
+ * one of several regions with FOOT above it, as columns have no headlines at their feet. All in heights of
+ * the page. */
+static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025;
 
 /* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
 static const double CENTRED = 0.02;
@@ -119,6 +120,7 @@ typedef struct cutting {
     page_division *divisions; /* [n], with separators among the places; or NULL */
     int division_count;
     int columns; /* the most that a part of the page has beside each other */
+    bool facing; /* it has facing pages */
 } cutting;
 
 static int by_low(const void *a, const void *b) {
@@ -769,7 +771,7 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     bool titles = true;
     for (int k = 0; k < count && titles; k++) titles = c->some_are[k] == KIND_FURNITURE;
     newspaper = newspaper && !rule_has_initials(c->some, count, 2 * LOW * c->unit);
-    if (titles) newspaper = count > 2 || c->columns > 3 || (newspaper && c->all > c->n);
+    if (titles) newspaper = count > 2 || c->columns > 3 || c->facing || (newspaper && c->all > c->n);
     onet_status status = newspaper
                              ? rule_xy_cut(&(xy_cut){true, 0, 0, 0.008}, c->some, count, 0, found, err)
                              : rule_prints(TITLES_HIGHEST_FIRST, c->some, c->some_are, count, found, err);
@@ -813,6 +815,7 @@ static bool cut_fold(cutting *c, int start, int end) {
             c->order[first++] = c->order[k];
     }
     memcpy(c->order + first, c->part, (size_t)count * sizeof *c->part);
+    c->facing = true;
     divide(c, start, first, end, DOUBT_NONE);
     push(c, start, first);
     push(c, first, end);
@@ -827,11 +830,12 @@ static bool is_title(cutting *c, const row *r, const row *next, bool first) {
         white < fmax(WHITE_GAPS * c->usual, LEVEL * c->unit))
         return false;
     cover(c, next->start, next->end, &c->b);
-    if (c->b.count <= regions) return false;
+    bool foot = !first && regions > 1 && white >= FOOT * c->unit;
+    if (c->b.count <= regions && !foot) return false;
     cover(c, r->start, r->end, &c->a);
     unite(&c->a, &c->b, &c->merged);
     if (first && heads_columns(c, r)) return false; /* headlines of articles beside each other */
-    for (int i = 0; i < c->b.count; i++) {
+    for (int i = 0; i < c->b.count && !foot; i++) {
         double edge = first ? HUGE_VAL : -HUGE_VAL;
         for (int k = next->start; k < next->end; k++) {
             const page_box *b = &c->boxes[c->order[k]];
