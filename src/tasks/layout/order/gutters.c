@@ -39,8 +39,12 @@ static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 static const double WHITE = 1.8, WHITE_ALONE = 4, HIGH_WHITE = 0.05, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005,
                     BAND = 0.1;
 
-/* The ends of columns are at one height if they differ by no more than this, in heights of the page. */
-static const double ALIGNED = 0.004;
+/* White is the usual one if it is higher by no more than this, in heights of the page. */
+static const double NEARLY = 0.004;
+/* Columns end and begin anew at one height if gaps of their paragraphs would by chance be as close to each
+ * other on fewer than CHANCE of all pages; heights are not known better than EXACT, in heights of the page.
+ */
+static const double CHANCE = 0.003, EXACT = 0.002;
 
 /* What is narrower than this share of a column may stand alone; it is of the column if the white above it is
  * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
@@ -448,7 +452,7 @@ static bool white_divides(const cutting *c, int first, int k, int rows) {
     const row *a = &c->rows[k - 1], *b = &c->rows[k];
     double white = b->y0 - a->y1, gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit;
     /* Where no paragraphs follow each other, the usual white is this very one. */
-    bool alone = white > HIGH_WHITE * c->unit && white <= c->usual + ALIGNED * c->unit;
+    bool alone = white > HIGH_WHITE * c->unit && white <= c->usual + NEARLY * c->unit;
     return white > (alone ? WHITE_ALONE : WHITE) * gutter && (alone || white > WHITE_GAPS * c->usual) &&
            white > LEAST_WHITE * c->unit && a->y1 - c->rows[first].y0 > BAND * c->unit &&
            c->rows[rows - 1].y1 - b->y0 > BAND * c->unit && !has_only(c, a, KIND_NOTE) &&
@@ -456,28 +460,35 @@ static bool white_divides(const cutting *c, int first, int k, int rows) {
 }
 
 /* Whether the columns of c->merged, three or more, all end and begin anew at one height between rows first ..
- * k - 1 and row k, with more white than their gutters have: paragraphs of one text do not by chance. */
-static bool ends_divide(const cutting *c, int first, int k) {
-    double gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit, near = ALIGNED * c->unit;
+ * k - 1 and row k, with more white than their gutters have: paragraphs of one text do not by chance. That is
+ * likelier the more gaps there are: each of those of one column would have to be near one of each other
+ * column. */
+static bool ends_divide(const cutting *c, int first, int k, int rows) {
     const row *a = &c->rows[k - 1], *b = &c->rows[k];
+    double gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit, off = EXACT * c->unit;
     if (c->merged.count < 3 || b->y0 - a->y1 < fmax(gutter, LEAST_WHITE * c->unit) ||
         fmin(a->y1 - a->y0, b->y1 - b->y0) < LOW * c->unit)
         return false;
+    double gaps = 1; /* product over the columns */
     for (int i = 0; i < c->merged.count; i++) {
         const span *s = &c->merged.at[i];
         double end = -HUGE_VAL, top = HUGE_VAL;
-        for (int j = c->rows[first].start; j < b->end; j++) {
+        int regions = 0;
+        for (int j = c->rows[first].start; j < c->rows[rows - 1].end; j++) {
             const page_box *box = &c->boxes[c->order[j]];
             double middle = (box->x0 + box->x1) / 2;
             if (c->order[j] >= c->n || middle < s->low || middle > s->high) continue;
+            regions++;
             if (j < b->start)
                 end = fmax(end, box->y1);
             else
                 top = fmin(top, box->y0);
         }
-        if (end < a->y1 - near || top > b->y0 + near) return false;
+        off = fmax(off, fmax(a->y1 - end, top - b->y0));
+        gaps *= regions - 1;
     }
-    return true;
+    double high = c->rows[rows - 1].y1 - c->rows[first].y0;
+    return off < high && gaps * pow(2 * off / high, c->merged.count - 1) < CHANCE;
 }
 
 /* Rows first .. last - 1 of text that stand in one column of row `last`, as beside an image that is not
@@ -612,7 +623,7 @@ static bool cut_bands(cutting *c, int rows) {
             cover(c, c->rows[k].start, c->rows[k].end, &c->b);
         }
         bool on = !above && goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
-             white = white_divides(c, first, k, rows) || ends_divide(c, first, k);
+             white = white_divides(c, first, k, rows) || ends_divide(c, first, k, rows);
         on = on && !white;
         bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
