@@ -9,15 +9,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "tasks/layout/order/clean.h"
 #include "tasks/layout/order/rules.h"
 
 /* Layout analysis draws boxes a little too large: so much of each, as a share of its size and at most in
  * heights of the page, may lie beyond a cut. */
 static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
-
-/* Two boxes that share less than this of the narrower one are beside each other, and neither gets it; where a
- * separator stands in it, each gets what is on its side. */
-static const double SHARED = 0.2;
 
 /* A column is at least NARROWEST times as wide as the others (column_width); what is narrower is a margin,
  * with two exceptions. It is a column if its text and a separator beside it each have SEPARATED of the height
@@ -74,13 +71,6 @@ static const double ACROSS = 0.9, HEADING_ACROSS = 0.6, LEFT = 0.1, WITHIN = 0.5
  * gutters take less than GUTTERS of the width. */
 enum { TABLE_ROWS = 3 };
 static const double LOW = 0.05, ALL_FILLED = 0.8, FULL = 0.9, MOST_FULL = 0.6, GUTTERS = 0.18;
-
-/* A page is straightened if it leans by LEAST_ASKEW or more (half a degree; less is within what may lie
- * beyond a cut) and MOST_ASKEW or less: the median over LEAST_PAIRS or more of regions below each other whose
- * widths differ by no more than SAME_WIDTH and whose middles are LEAST_DOWN of the page's height apart, if
- * the middle half of them differ by less than it. */
-enum { LEAST_PAIRS = 3 };
-static const double LEAST_ASKEW = 0.008, MOST_ASKEW = 0.06, SAME_WIDTH = 0.03, LEAST_DOWN = 0.01;
 
 typedef struct span {
     double low, high;
@@ -635,13 +625,14 @@ static bool cut_bands(cutting *c, int rows) {
             continue;
         }
         push(c, c->rows[first].start, c->rows[last].end);
-        /* Rows of a table, or nothing but white above what reaches over the columns. */
+        /* Rows of a table, or nothing but white or a separator above what reaches over the columns. */
         bool cells = c->rows[k - 1].cells && c->rows[k].cells,
+             line = has_only(c, &c->rows[k - 1], KIND_SEPARATOR) || has_only(c, &c->rows[k], KIND_SEPARATOR),
              over = above || c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]) ||
                     c->rows[k - 1].title || c->rows[k].title;
         if (last == k - 1 && (cells || white || over))
             divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end,
-                   cells ? DOUBT_NONE : DOUBT_TITLES);
+                   cells || line ? DOUBT_NONE : DOUBT_TITLES);
         k = first = ++last;
     }
     if (!first && last == rows - 1) return false;
@@ -894,130 +885,18 @@ static void cut_part(cutting *c, int start, int end) {
     c->uncut[c->uncut_count++] = end;
 }
 
-/* The region below the i-th of c->work [n], which are sorted by their upper edge, in the same column; -1:
- * none.
- */
-static int32_t next_below(const cutting *c, int i) {
-    const page_box *a = &c->boxes[c->work[i].index];
-    for (int k = i + 1; k < c->n; k++) {
-        const page_box *b = &c->boxes[c->work[k].index];
-        double shared = fmin(a->x1, b->x1) - fmax(a->x0, b->x0);
-        if (shared >= fmin(page_box_width(a), page_box_width(b)) / 2 && b->y0 + b->y1 >= 2 * a->y1)
-            return c->work[k].index;
-    }
-    return -1;
-}
-
-static void sort_down(cutting *c) {
-    for (int i = 0; i < c->n; i++) c->work[i] = (span){c->boxes[i].y0, c->boxes[i].y1, i};
-    qsort(c->work, (size_t)c->n, sizeof *c->work, by_low);
-}
-
 /* The white that is usual between a region and the next one below it. */
-static double usual_gap(cutting *c) {
+static onet_status find_usual(cutting *c, onet_error *err) {
     int count = 0;
-    sort_down(c);
-    for (int i = 0; i < c->n; i++) {
-        int32_t below = next_below(c, i);
-        if (below >= 0)
-            c->some[count++] = (page_box){.x0 = fmax(c->boxes[below].y0 - c->boxes[c->work[i].index].y1, 0)};
-    }
-    for (int k = 0; k < count; k++) c->work[k] = (span){.low = c->some[k].x0};
-    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
-    return count ? c->work[(count - 1) / 4].low : 0;
-}
-
-static int by_left(const void *a, const void *b) {
-    double x = ((const page_box *)a)->x0, y = ((const page_box *)b)->x0;
-    return (x > y) - (x < y);
-}
-
-/* By how much columns lean to the right per unit of height; 0 if that is little or not clear. Paragraphs of a
- * column are as wide as each other, and on a page that is askew each stands further to the same side than the
- * one above it. */
-static double slope_of(cutting *c) {
-    int count = 0;
-    sort_down(c);
-    for (int i = 0; i < c->n; i++) {
-        int32_t below = next_below(c, i);
-        if (below < 0) continue;
-        const page_box *a = &c->boxes[c->work[i].index], *b = &c->boxes[below];
-        double down = (b->y0 + b->y1 - a->y0 - a->y1) / 2, right = (b->x0 + b->x1 - a->x0 - a->x1) / 2,
-               wide = page_box_width(a);
-        if (fabs(page_box_width(b) - wide) <= SAME_WIDTH * wide && down >= LEAST_DOWN * c->unit)
-            c->some[count++] = (page_box){.x0 = right / down};
-    }
-    if (count < LEAST_PAIRS) return 0;
-    qsort(c->some, (size_t)count, sizeof *c->some, by_left);
-    double slope = c->some[count / 2].x0, spread = c->some[count - 1 - count / 4].x0 - c->some[count / 4].x0;
-    return fabs(slope) >= LEAST_ASKEW && fabs(slope) <= MOST_ASKEW && spread < fabs(slope) ? slope : 0;
-}
-
-/* Moves boxes [all] to where they stand on a page that is not askew. */
-static void straighten(cutting *c, page_box *boxes) {
-    double slope = slope_of(c);
-    if (slope == 0) return;
-    page_box whole = page_box_none;
-    for (int i = 0; i < c->n; i++) {
-        page_box_add(&whole, boxes[i].x0, boxes[i].y0);
-        page_box_add(&whole, boxes[i].x1, boxes[i].y1);
-    }
-    for (int i = 0; i < c->all; i++) {
-        page_box *b = &boxes[i];
-        double dx = -slope * (b->y0 + b->y1 - whole.y0 - whole.y1) / 2,
-               dy = slope * (b->x0 + b->x1 - whole.x0 - whole.x1) / 2;
-        *b = (page_box){b->x0 + dx, b->y0 + dy, b->x1 + dx, b->y1 + dy};
-    }
-}
-
-static bool stands_in(const page_box *line, const page_box *shared) {
-    return line->x0 > shared->x0 && line->x0 < shared->x1 && line->y0 < shared->y1 && line->y1 > shared->y0;
-}
-
-/* Where the vertical separator stands that is nearest to the middle of what two boxes share; NAN: none stands
- * in it. line [count]: from left to right. */
-static double line_in(const page_box *line, int count, const page_box *shared) {
-    double middle = (shared->x0 + shared->x1) / 2;
-    int low = 0, high = count; /* the first that is right of the middle */
-    while (low < high) {
-        int half = low + (high - low) / 2;
-        if (line[half].x0 > middle)
-            high = half;
-        else
-            low = half + 1;
-    }
-    int left = low - 1, right = low;
-    while (left >= 0 && line[left].x0 > shared->x0 && !stands_in(&line[left], shared)) left--;
-    while (right < count && line[right].x0 < shared->x1 && !stands_in(&line[right], shared)) right++;
-    bool before = left >= 0 && stands_in(&line[left], shared),
-         after = right < count && stands_in(&line[right], shared);
-    if (before && (!after || middle - line[left].x0 <= line[right].x0 - middle)) return line[left].x0;
-    return after ? line[right].x0 : (double)NAN;
-}
-
-/* Takes what boxes share a little from both of them, in `out` [all]: one at least was drawn too large. line
- * [all] is memory. */
-static void share_out(const page_box *boxes, int n, int all, page_box *out, page_box *line) {
-    int count = 0;
-    memcpy(out, boxes, (size_t)all * sizeof *out);
-    for (int k = n; k < all; k++)
-        if (boxes[k].x0 == boxes[k].x1) line[count++] = boxes[k];
-    qsort(line, (size_t)count, sizeof *line, by_left);
-    for (int i = 0; i < n; i++)
-        for (int j = i + 1; j < n; j++) {
-            const page_box *a = &boxes[i], *b = &boxes[j];
-            double x = fmin(a->x1, b->x1) - fmax(a->x0, b->x0), y = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
-            if (x <= 0 || y <= 0) continue;
-            double across = x / fmin(page_box_width(a), page_box_width(b)),
-                   down = y / fmin(page_box_height(a), page_box_height(b));
-            if (across >= down || across >= SHARED) continue;
-            bool first = a->x0 + a->x1 < b->x0 + b->x1;
-            page_box *left = &out[first ? i : j], *right = &out[first ? j : i];
-            page_box both = {fmax(a->x0, b->x0), fmax(a->y0, b->y0), fmin(a->x1, b->x1), fmin(a->y1, b->y1)};
-            double at = line_in(line, count, &both);
-            left->x1 = fmin(left->x1, isnan(at) ? both.x0 : at);
-            right->x0 = fmax(right->x0, isnan(at) ? both.x1 : at);
-        }
+    int32_t *below = array_new((size_t)c->n, sizeof *below);
+    onet_status status =
+        below ? boxes_below(c->boxes, c->n, below, err) : fail_memory(err, "the boxes of a page");
+    for (int i = 0; i < c->n && !status; i++)
+        if (below[i] >= 0) c->work[count++] = (span){.low = fmax(c->boxes[below[i]].y0 - c->boxes[i].y1, 0)};
+    if (!status) qsort(c->work, (size_t)count, sizeof *c->work, by_low);
+    c->usual = count ? c->work[(count - 1) / 4].low : 0;
+    free(below);
+    return status;
 }
 
 onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
@@ -1056,14 +935,11 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
                                  c.some_are && c.stack
                              ? ONET_OK
                              : fail_memory(err, "the boxes of a page");
-    if (!status) memcpy(given, boxes, room * sizeof *given);
-    if (!status) straighten(&c, given);
-    if (!status) share_out(given, n, all, straight, c.some);
-    if (!status) share_out(boxes, n, all, given, c.some);
+    if (!status) status = boxes_clean(boxes, n, lines, straight, given, err);
     c.boxes = straight;
     c.given = given;
     for (int i = 0; i < all && !status; i++) c.order[i] = i;
-    if (!status) c.usual = usual_gap(&c);
+    if (!status) status = find_usual(&c, err);
     if (!status) push(&c, 0, all);
     while (c.depth && !status) {
         int end = c.stack[--c.depth], start = c.stack[--c.depth];
