@@ -45,7 +45,7 @@ static const double CHANCE = 0.003, EXACT = 0.002;
 
 /* What is narrower than this share of a column may stand alone; it is of the column if the white above it is
  * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
-static const double LOOSE = 0.6, NEXT = 1.5, NEXT_LINE = 0.5;
+static const double LOOSE = 0.6, NEXT = 1.3, NEXT_LINE = 0.5;
 
 /* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
  * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them. */
@@ -54,8 +54,8 @@ static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
 /* A row of text that nothing calls a running title is one if it is no higher than TITLE at the top or the
  * foot of a part of at least WHOLE of the page's height, with more white beside it than paragraphs have, over
  * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other; and so is
- * one of several regions with FOOT above it, as columns have no headlines at their feet. All in heights of
- * the page. */
+ * one of three regions or more with FOOT above it, as columns have no headlines at their feet. All in heights
+ * of the page. */
 static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025;
 
 /* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
@@ -832,7 +832,7 @@ static bool is_title(cutting *c, const row *r, const row *next, bool first) {
         white < fmax(WHITE_GAPS * c->usual, LEVEL * c->unit))
         return false;
     cover(c, next->start, next->end, &c->b);
-    bool foot = !first && regions > 1 && white >= FOOT * c->unit;
+    bool foot = !first && regions > 2 && white >= FOOT * c->unit;
     if (c->b.count <= regions && !foot) return false;
     cover(c, r->start, r->end, &c->a);
     unite(&c->a, &c->b, &c->merged);
