@@ -53,10 +53,11 @@ static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
 
 /* A row of text that nothing calls a running title is one if it is no higher than TITLE at the top or the
  * foot of a part of at least WHOLE of the page's height, with more white beside it than paragraphs have, over
- * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other; and so is
- * one of three regions or more with FOOT above it, as columns have no headlines at their feet. All in heights
- * of the page. */
-static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025;
+ * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other. One at
+ * the top also if it begins and ends at the edges of the columns, the last region APART of its column's width
+ * or more from that column's left edge; one at the foot of three regions or more with FOOT above it, as
+ * columns have no headlines there. All in heights of the page, but APART. */
+static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025, APART = 0.3;
 
 /* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
 static const double CENTRED = 0.02;
@@ -824,6 +825,24 @@ static bool cut_fold(cutting *c, int start, int end) {
     return true;
 }
 
+/* Whether row r is a line that begins with something short at the left edge of the columns in row `next` and
+ * ends with something short at their right edge, as a running title between page number and date does: a
+ * headline is at the left of its column or in the middle. */
+static bool is_flanked(cutting *c, const row *r, const row *next) {
+    const page_box *left = NULL, *right = NULL;
+    double edge = 2 * MOST_ACROSS * c->unit;
+    if (r->y1 - r->y0 > TITLE * c->unit || !has_only(c, r, KIND_TEXT)) return false;
+    for (int k = r->start; k < r->end; k++) {
+        const page_box *b = &c->boxes[c->order[k]];
+        if (!left || b->x0 < left->x0) left = b;
+        if (!right || b->x1 > right->x1) right = b;
+    }
+    cover(c, next->start, next->end, &c->b);
+    const span *first = &c->b.at[0], *last = &c->b.at[c->b.count - 1];
+    return c->b.count > 1 && left != right && fabs(left->x0 - first->low) < edge && left->x1 < first->high &&
+           fabs(right->x1 - last->high) < edge && right->x0 - last->low > APART * (last->high - last->low);
+}
+
 /* Whether row r, the first of a part or the last, is a running title of the columns in row `next`. */
 static bool is_title(cutting *c, const row *r, const row *next, bool first) {
     int regions = r->end - r->start;
@@ -875,7 +894,8 @@ static void cut_part(cutting *c, int start, int end) {
     for (int k = 0; k < rows; k++) cells += c->rows[k].cells;
     if (2 * cells <= rows && cut_fold(c, start, end)) return;
     if (rows > 1 && c->rows[rows - 1].y1 - c->rows[0].y0 >= WHOLE * c->unit) {
-        if (is_title(c, &c->rows[0], &c->rows[1], true) || is_above_lines(c, &c->rows[0], &c->rows[1]))
+        if (is_title(c, &c->rows[0], &c->rows[1], true) || is_above_lines(c, &c->rows[0], &c->rows[1]) ||
+            is_flanked(c, &c->rows[0], &c->rows[1]))
             c->rows[0].title = true;
         if (is_title(c, &c->rows[rows - 1], &c->rows[rows - 2], false)) c->rows[rows - 1].title = true;
     }
