@@ -73,7 +73,7 @@ typedef struct judging {
 } judging;
 
 /* Adds the rules' orders, without repetition; of those that cross what divides the page, only that of the
- * usual way, and all where the network learned from corrected pages of the title. */
+ * usual way, and all where pages of the title were corrected so. */
 static onet_status add_rules(judging *j, const pages_style *style, const page *p, onet_error *err) {
     page_layout l;
     page_divisions d = {0};
@@ -86,7 +86,7 @@ static onet_status add_rules(judging *j, const pages_style *style, const page *p
         int32_t *order = j->orders + j->count * j->n;
         status = page_way(k, &l, order, err);
         for (size_t t = 0; t < j->n && !status; t++) place[order[t]] = (int32_t)t;
-        bool crosses = !status && k != usual && !style->tuned && !page_divisions_kept(&d, k, place);
+        bool crosses = !status && k != usual && !style->crosses && !page_divisions_kept(&d, k, place);
         if (crosses && !style->judged) continue;
         size_t same = 0;
         while (!status && same < j->count && memcmp(j->orders + same * j->n, order, j->n * sizeof *order))
@@ -277,8 +277,9 @@ static bool fine_tuned(const onet_model *model) {
 
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err) {
     const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
-    *style =
-        (pages_style){.tuned = fine_tuned(model), .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
+    *style = (pages_style){.tuned = fine_tuned(model),
+                           .crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
+                           .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
     if (style->usual >= 0) return ONET_OK;
     return fail(
         err, ONET_BAD,
