@@ -56,8 +56,9 @@ static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
  * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other. One at
  * the top also if it begins and ends at the edges of the columns, the last region APART of its column's width
  * or more from that column's left edge; one at the foot of three regions or more with FOOT above it, as
- * columns have no headlines there. All in heights of the page, but APART. */
-static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025, APART = 0.3;
+ * columns have no headlines there. What is called a running title is at the head of a page if it ends within
+ * HEADS of its top. All in heights of the page, but APART. */
+static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025, APART = 0.3, HEADS = 0.04;
 
 /* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
 static const double CENTRED = 0.02;
@@ -886,6 +887,41 @@ static bool is_above_lines(cutting *c, const row *r, const row *next) {
     return c->b.count > 1;
 }
 
+/* Whether what order[k] names is a running title or page number that ends above `bottom`. */
+static bool is_head(const cutting *c, int k, double bottom) {
+    return kind_of(c, c->order[k]) == KIND_FURNITURE && c->boxes[c->order[k]].y1 <= bottom;
+}
+
+/* Cuts the running titles at the head of a page, order[start .. end), from what stands beside and below them;
+ * returns whether there are some that a column beside them begins as high as. A part that is wider than high
+ * may be of two pages. */
+static bool cut_heads(cutting *c, int start, int end) {
+    page_box all = bounds_between(c, start, end, -HUGE_VAL, HUGE_VAL);
+    double bottom = all.y0 + HEADS * c->unit, lowest = -HUGE_VAL;
+    int heads = 0, count = 0, first = start;
+    bool column = false;
+    if (page_box_height(&all) < WHOLE * c->unit || page_box_width(&all) > page_box_height(&all)) return false;
+    for (int k = start; k < end; k++)
+        if (is_head(c, k, bottom)) {
+            heads++;
+            lowest = fmax(lowest, c->boxes[c->order[k]].y1);
+        }
+    for (int k = start; k < end; k++)
+        column = column || (c->order[k] < c->n && kind_of(c, c->order[k]) != KIND_FURNITURE &&
+                            c->boxes[c->order[k]].y0 < lowest);
+    if (heads < 2 || !column) return false;
+    for (int k = start; k < end; k++)
+        if (is_head(c, k, bottom))
+            c->order[first++] = c->order[k];
+        else
+            c->part[count++] = c->order[k];
+    memcpy(c->order + first, c->part, (size_t)count * sizeof *c->part);
+    divide(c, start, first, end, DOUBT_TITLES);
+    push(c, start, first);
+    push(c, first, end);
+    return true;
+}
+
 /* Cuts order[start .. end), or leaves it for order_part. */
 static void cut_part(cutting *c, int start, int end) {
     end = set_aside(c, start, end);
@@ -899,6 +935,7 @@ static void cut_part(cutting *c, int start, int end) {
             c->rows[0].title = true;
         if (is_title(c, &c->rows[rows - 1], &c->rows[rows - 2], false)) c->rows[rows - 1].title = true;
     }
+    if (cut_heads(c, start, end)) return;
     bool low = rows == 1 && (c->rows[0].furniture || c->rows[0].bottom - c->rows[0].top < LOW * c->unit);
     if (!low && ((rows > 1 && cut_bands(c, rows)) || cut_columns(c, start, end, rows))) return;
     c->uncut[c->uncut_count++] = start;
