@@ -34,7 +34,7 @@ static const double PREFERENCE = 3, PREFERENCE_TUNED = 5;
  * the order's share in the probability of all orders tried, the PREFERENCE included, and the logarithm of the
  * number of regions. It is SAME if all ways agree. Fitted on collections that the
  * networks had not seen, where it is calibrated (experiments/pages). */
-static const double SURE = 1.936, SURE_LOGIT = 0.18, SURE_REGIONS = -0.83, SAME = 0.969;
+static const double SURE = 1.936, SURE_LOGIT = 0.18, SURE_REGIONS = -0.83, SAME = 0.97;
 
 /* Distortions, in heights of the page: the largest skew, the deviation of the width and of each edge. */
 static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
