@@ -9,8 +9,8 @@ For each collection, the preference of the usual way (src/tasks/layout/order/cho
 counts are chosen on the seven others, by networks that have seen neither the one nor the other, and measured on it.
 Then the reliability of the confidence in the orders that the program takes, fitted and measured the same way. That takes
 36 networks, and 8 for each further seed, which measures the same choice. With --pairs only the collections that it names
-have such networks; the choice for the others is made by networks that have not seen the collection that they judge, but
-the one that is measured. "As shipped" is the first seed with the program's constants, which were not chosen so."""
+(or "none") have such networks; the choice for the others is made by networks that have not seen the collection that
+they judge, but the one that is measured. "As shipped" is the first seed with the program's constants, which were not chosen so."""
 import argparse
 import functools
 import itertools
@@ -32,7 +32,7 @@ program = os.environ.get("ORDERNET", "./ordernet")
 out = os.path.join(folder, "nested")
 os.makedirs(out, exist_ok=True)
 NEWS = ("austrian", "hkb", "reichsanzeiger")
-SHIPPED = (5, 12)  # PREFERENCE and SMALL of choose.c
+SHIPPED = (3, 12)  # PREFERENCE and SMALL of choose.c
 CHOICES = [(p, small) for p in (0, 1.5, 3, 4.5, 6, 10, 1e9) for small in (0, 5, 12, 30)]  # preference, most regions
 
 pages = {}  # by collection and kind: with separators, or plain

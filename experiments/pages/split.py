@@ -17,6 +17,7 @@ import tarfile
 import xml.etree.ElementTree as ElementTree
 
 data, folder = sys.argv[1], sys.argv[2]
+os.makedirs(folder, exist_ok=True)
 
 
 def local(element):

@@ -501,9 +501,20 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
         else
             p->regions[i].given = (int)k;
     }
-    /* Items that an order leaves out are context. */
-    for (int i = 0; !status && json_array_size(order) && i < p->count; i++)
-        p->regions[i].listed = p->regions[i].given >= 0;
+    /* Items that an order leaves out are context. One that names separators instead did not count them. */
+    int line_named = -1, left_out = -1;
+    for (int i = 0; !status && json_array_size(order) && i < p->count; i++) {
+        page_region *r = &p->regions[i];
+        r->listed = r->given >= 0;
+        if (r->listed && r->kind == KIND_SEPARATOR && line_named < 0) line_named = i;
+        if (!r->listed && r->kind != KIND_SEPARATOR && left_out < 0) left_out = i;
+    }
+    if (line_named >= 0 && left_out >= 0)
+        status =
+            fail(err, ONET_BAD,
+                 "%s:%ld: \"order\" names item %d, a separator, and leaves out item %d: its indices count "
+                 "separators too",
+                 f->path, line, line_named, left_out);
     json_decref(object);
     return status;
 }

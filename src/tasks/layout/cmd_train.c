@@ -167,29 +167,41 @@ static onet_status add_plain(onet_sets *sets, const train_values *v, onet_error 
     return status;
 }
 
-/* Adds to the model in a file how its pages are usually read. */
-static onet_status keep_usual(const char *path, const char *name, onet_error *err) {
+/* Adds a record to the model in a file. */
+static onet_status keep_record(const char *path, const char *key, const char *value, onet_error *err) {
     onet_model *model = NULL;
     onet_status status = onet_model_load(&model, path, err);
-    if (!status) status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
+    if (!status) status = onet_model_set_record(model, key, value, err);
     if (!status) status = onet_model_save(model, path, err);
     onet_model_free(model);
     return status;
 }
 
-/* Learns how the pages are usually read, for the model and its files. */
-static onet_status learn_usual(const train_values *v, const division *d, onet_model *model, onet_error *err) {
-    int usual;
-    char name[PAGE_WAY_NAME], best[PATH_MAX];
-    onet_status status = pages_usual_way(&usual, d->train, d->train_count, err);
-    if (status || usual == PAGE_WAY_GUTTERS) return status;
-    page_way_name(usual, name);
+/* Adds a record to the model and its files. */
+static onet_status keep(const train_values *v, const division *d, onet_model *model, const char *key,
+                        const char *value, onet_error *err) {
+    char best[PATH_MAX];
     onet_train_path(best, sizeof best, v->options.model_path, ONET_TRAIN_BEST);
-    status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
-    if (!status) status = keep_usual(v->options.model_path, name, err);
-    if (!status && d->valid_count) status = keep_usual(best, name, err);
-    if (!status && !v->pages.quiet)
-        printf("right on more pages than any other rule, and preferred: %s\n", name);
+    onet_status status = onet_model_set_record(model, key, value, err);
+    if (!status) status = keep_record(v->options.model_path, key, value, err);
+    if (!status && d->valid_count) status = keep_record(best, key, value, err);
+    return status;
+}
+
+/* Learns how the pages are usually read, and if they are read across what divides them. */
+static onet_status learn_style(const train_values *v, const division *d, onet_model *model, onet_error *err) {
+    int usual;
+    char name[PAGE_WAY_NAME];
+    bool cross = false;
+    onet_status status = pages_usual_way(&usual, d->train, d->train_count, err);
+    if (!status && usual != PAGE_WAY_GUTTERS) {
+        page_way_name(usual, name);
+        status = keep(v, d, model, PAGES_USUAL_KEY, name, err);
+        if (!status && !v->pages.quiet)
+            printf("right on more pages than any other rule, and preferred: %s\n", name);
+    }
+    if (!status && v->options.from) status = pages_cross(&cross, d->train, d->train_count, err);
+    if (!status && cross) status = keep(v, d, model, PAGES_CROSSES_KEY, "yes", err);
     return status;
 }
 
@@ -275,7 +287,7 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
              "interrupted at step %llu of %llu; the same command with --resume continues from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
     if (!status && !v->pages.quiet) training_summarise(&t, &v->options, model);
-    if (!status) status = learn_usual(v, &d, model, err);
+    if (!status) status = learn_style(v, &d, model, err);
     for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
     if (!status && !v->pages.quiet && d.valid_count) status = report_valid(v, model, &d, err);
     onet_sets_free(train);

@@ -15,6 +15,9 @@
  * some pages of every title are exceptions. */
 enum { CLEARLY = 2, ONE_IN = 50 };
 
+/* Pages of a title are read across what divides them if this many of them are, and one in so many. */
+enum { CROSSED = 2, CROSSED_ONE_IN = 10 };
+
 /* What a page needs to try its ways. */
 typedef struct trial {
     const page *p;
@@ -73,6 +76,24 @@ onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *er
     for (int k = 0; k < page_way_count() && !status; k++)
         if (right[k] > right[*way] && right[k] >= clearly) *way = k;
     free(right);
+    return status;
+}
+
+onet_status pages_cross(bool *cross, page **pages, size_t count, onet_error *err) {
+    size_t crossed = 0;
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        trial t;
+        page_divisions d = {0};
+        status = trial_begin(&t, pages[i], err);
+        if (status) break;
+        status = page_divisions_find(&d, &t.layout, err);
+        for (int k = 0; k < t.layout.n && !status; k++) t.order[k] = pages[i]->regions[t.index[k]].given;
+        crossed += !status && !page_divisions_kept(&d, PAGE_WAY_GUTTERS, t.order);
+        page_divisions_free(&d);
+        trial_end(&t);
+    }
+    *cross = crossed >= CROSSED && crossed * CROSSED_ONE_IN >= count;
     return status;
 }
 

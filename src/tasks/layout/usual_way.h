@@ -1,5 +1,5 @@
-/* Finds the way (rule with parameters, ways.h) by which the pages of a title are usually read, from corrected
- * pages. Used by `pages train` and `pages eval`. */
+/* Finds the way (rule with parameters, ways.h) by which the pages of a title are usually read, and whether
+ * they are read across what divides them, from corrected pages. Used by `pages train` and `pages eval`. */
 #ifndef LAYOUT_USUAL_WAY_H
 #define LAYOUT_USUAL_WAY_H
 
@@ -8,6 +8,9 @@
 /* The way (ways.h) that finds the given order on more of the pages than any other, all of which have one;
  * the rule of gutters where no other is clearly better. */
 onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
+
+/* Whether more than a few of the pages are read across what divides them (ways.h). */
+onet_status pages_cross(bool *cross, page **pages, size_t count, onet_error *err);
 
 /* Sets the found order of a page to that of the way with the most right neighbours; the page must have a
  * given order. No choice among the ways can be better. */

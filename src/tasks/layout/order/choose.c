@@ -27,14 +27,14 @@ enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, S
 
 /* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
  * are about as probable the rule is right more often than the network (experiments/pages). On plain layouts
- * it nearly always is. */
-static const double PREFERENCE = 5;
+ * it nearly always is. A network that was fine-tuned on a few pages is surer of itself than it should be. */
+static const double PREFERENCE = 3, PREFERENCE_TUNED = 5;
 
 /* The confidence that an order is right to the last region is a logistic function of two inputs: the logit of
- * the order's share in the probability of all orders tried (with SURE_PREFERENCE in place of PREFERENCE), and
- * the logarithm of the number of regions. It is SAME if all ways agree. Fitted on collections that the
+ * the order's share in the probability of all orders tried, the PREFERENCE included, and the logarithm of the
+ * number of regions. It is SAME if all ways agree. Fitted on collections that the
  * networks had not seen, where it is calibrated (experiments/pages). */
-static const double SURE_PREFERENCE = 3, SURE = 1.906, SURE_LOGIT = 0.179, SURE_REGIONS = -0.825, SAME = 0.97;
+static const double SURE = 1.936, SURE_LOGIT = 0.18, SURE_REGIONS = -0.83, SAME = 0.97;
 
 /* Distortions, in heights of the page: the largest skew, the deviation of the width and of each edge. */
 static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
@@ -73,7 +73,7 @@ typedef struct judging {
 } judging;
 
 /* Adds the rules' orders, without repetition; of those that cross what divides the page, only that of the
- * usual way, and all where the network learned from corrected pages of the title. */
+ * usual way, and all where pages of the title were corrected so. */
 static onet_status add_rules(judging *j, const pages_style *style, const page *p, onet_error *err) {
     page_layout l;
     page_divisions d = {0};
@@ -86,7 +86,7 @@ static onet_status add_rules(judging *j, const pages_style *style, const page *p
         int32_t *order = j->orders + j->count * j->n;
         status = page_way(k, &l, order, err);
         for (size_t t = 0; t < j->n && !status; t++) place[order[t]] = (int32_t)t;
-        bool crosses = !status && k != usual && !style->tuned && !page_divisions_kept(&d, k, place);
+        bool crosses = !status && k != usual && !style->crosses && !page_divisions_kept(&d, k, place);
         if (crosses && !style->judged) continue;
         size_t same = 0;
         while (!status && same < j->count && memcmp(j->orders + same * j->n, order, j->n * sizeof *order))
@@ -130,7 +130,8 @@ static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err)
 }
 
 static double preference_of(const pages_style *style, const page *p) {
-    return p->placed <= SMALL && !style->tuned ? HUGE_VAL : PREFERENCE;
+    if (style->tuned) return PREFERENCE_TUNED;
+    return p->placed <= SMALL ? HUGE_VAL : PREFERENCE;
 }
 
 /* The order that is taken. */
@@ -145,12 +146,12 @@ static size_t best_of(const judging *j, const double *mean, double preference) {
 
 /* The confidence in order `best` of those that were judged. */
 static double confidence_in(const judging *j, const double *mean, size_t best) {
-    double all = 0, own = mean[best] + (best == j->preferred ? SURE_PREFERENCE : 0);
+    double all = 0, own = mean[best] + (best == j->preferred ? PREFERENCE : 0);
     size_t tried = 0;
     for (size_t k = 0; k < j->count; k++) {
         if (j->crosses[k]) continue;
         tried++;
-        all += exp(mean[k] + (k == j->preferred ? SURE_PREFERENCE : 0) - own);
+        all += exp(mean[k] + (k == j->preferred ? PREFERENCE : 0) - own);
     }
     if (tried < 2) return SAME;
     double share = fmin(fmax(1 / all, 0.001), 0.999);
@@ -277,8 +278,9 @@ static bool fine_tuned(const onet_model *model) {
 
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err) {
     const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
-    *style =
-        (pages_style){.tuned = fine_tuned(model), .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
+    *style = (pages_style){.tuned = fine_tuned(model),
+                           .crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
+                           .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
     if (style->usual >= 0) return ONET_OK;
     return fail(
         err, ONET_BAD,

@@ -14,8 +14,9 @@ typedef struct page_alternative {
 
 /* What is known of the pages' title beside the network. */
 typedef struct pages_style {
-    bool tuned; /* the network was fine-tuned on pages of it */
-    int usual;  /* the way that is usually right (ways.h) */
+    bool tuned;   /* the network was fine-tuned on pages of it */
+    bool crosses; /* some of them are read across what divides a page */
+    int usual;    /* the way that is usually right (ways.h) */
     /* Called for each page, or NULL: its different orders, and which is that of the usual way. */
     void (*judged)(void *context, const page_alternative *orders, size_t count, size_t n, size_t usual);
     void *context;
@@ -24,6 +25,8 @@ typedef struct pages_style {
 /* The key of a model's record for the name of the way that its pages are usually read; missing: the rule of
  * gutters. */
 #define PAGES_USUAL_KEY "pages.usual"
+/* The key that a model fine-tuned on pages that are read across what divides them has; its value is "yes". */
+#define PAGES_CROSSES_KEY "pages.crosses"
 /* What a model knows of its title. ONET_BAD if its usual way is of a later version. */
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err);
 

@@ -9,15 +9,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "tasks/layout/order/clean.h"
 #include "tasks/layout/order/rules.h"
 
 /* Layout analysis draws boxes a little too large: so much of each, as a share of its size and at most in
  * heights of the page, may lie beyond a cut. */
 static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
-
-/* Two boxes that share less than this of the narrower one are beside each other, and neither gets it; where a
- * separator stands in it, each gets what is on its side. */
-static const double SHARED = 0.2;
 
 /* A column is at least NARROWEST times as wide as the others (column_width); what is narrower is a margin,
  * with two exceptions. It is a column if its text and a separator beside it each have SEPARATED of the height
@@ -39,11 +36,16 @@ static const double FOLD = 0.02, OFF_MIDDLE = 0.1, PAGE_HIGH = 0.3;
 static const double WHITE = 1.8, WHITE_ALONE = 4, HIGH_WHITE = 0.05, WHITE_GAPS = 2.5, LEAST_WHITE = 0.005,
                     BAND = 0.1;
 
-/* The ends of columns are at one height if they differ by no more than this, in heights of the page. */
-static const double ALIGNED = 0.004;
+/* White is the usual one if it is higher by no more than this, in heights of the page. */
+static const double NEARLY = 0.004;
+/* Columns end and begin anew at one height if gaps of their paragraphs would by chance be as close to each
+ * other on fewer than CHANCE of all pages; heights are not known better than EXACT, in heights of the page.
+ */
+static const double CHANCE = 0.003, EXACT = 0.002;
 
-/* What is narrower than this share of a column may stand alone. */
-static const double LOOSE = 0.6;
+/* What is narrower than this share of a column may stand alone; it is of the column if the white above it is
+ * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
+static const double LOOSE = 0.6, NEXT = 1.3, NEXT_LINE = 0.5;
 
 /* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
  * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them. */
@@ -51,16 +53,19 @@ static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
 
 /* A row of text that nothing calls a running title is one if it is no higher than TITLE at the top or the
  * foot of a part of at least WHOLE of the page's height, with more white beside it than paragraphs have, over
- * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other. All in
- * heights of the page. */
-static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012;
+ * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other. One at
+ * the top also if it begins and ends at the edges of the columns, the last region APART of its column's width
+ * or more from that column's left edge; one at the foot of three regions or more with FOOT above it, as
+ * columns have no headlines there. What is called a running title is at the head of a page if it ends within
+ * HEADS of its top. All in heights of the page, but APART. */
+static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025, APART = 0.3, HEADS = 0.04;
 
 /* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
 static const double CENTRED = 0.02;
 
 /* What fills so much of a gutter is of neither column beside it; a heading is not if it fills HEADING_ACROSS.
- * A gutter goes on where more than LEFT of it is left. */
-static const double ACROSS = 0.9, HEADING_ACROSS = 0.6, LEFT = 0.1;
+ * A gutter goes on where more than LEFT of it is left; what leaves WITHIN of each is within the columns. */
+static const double ACROSS = 0.9, HEADING_ACROSS = 0.6, LEFT = 0.1, WITHIN = 0.5;
 
 /* A row is low if it is no higher than LOW, in heights of the page (cells of a table: in its larger side). A
  * table has TABLE_ROWS low rows or more, which fill less than ALL_FILLED of their width. They are lines of
@@ -92,25 +97,26 @@ typedef struct row {
 } row;
 
 typedef struct cutting {
-    const page_box *boxes;
-    const page_kind *kinds; /* [n]; NULL: all are text */
-    int n, all;             /* boxes from n on are separators */
-    double unit, wide;      /* height and width of what is ordered */
-    double usual;           /* white between paragraphs of a column */
-    span *work;             /* [all] */
-    row *rows;              /* [all] */
-    spans a, b, merged;     /* [all] each */
-    int32_t *order;         /* [all] */
-    int32_t *part;          /* [all] */
-    page_box *some;         /* [all] */
-    page_kind *some_are;    /* [all] */
-    int *stack;             /* [2 all + 2]: parts to be cut, as start and end */
+    const page_box *boxes, *given; /* straightened, and as they are */
+    const page_kind *kinds;        /* [n]; NULL: all are text */
+    int n, all;                    /* boxes from n on are separators */
+    double unit, wide;             /* height and width of what is ordered */
+    double usual;                  /* white between paragraphs of a column */
+    span *work;                    /* [all] */
+    row *rows;                     /* [all] */
+    spans a, b, merged;            /* [all] each */
+    int32_t *order;                /* [all] */
+    int32_t *part;                 /* [all] */
+    page_box *some;                /* [all] */
+    page_kind *some_are;           /* [all] */
+    int *stack;                    /* [2 all + 2]: parts to be cut, as start and end */
     int depth;
     int *uncut; /* [2 all]: parts that no gutter divides, as start and end */
     int uncut_count;
     page_division *divisions; /* [n], with separators among the places; or NULL */
     int division_count;
     int columns; /* the most that a part of the page has beside each other */
+    bool facing; /* it has facing pages */
 } cutting;
 
 static int by_low(const void *a, const void *b) {
@@ -204,20 +210,28 @@ static double widest_gap(const spans *s) {
     return widest;
 }
 
-/* The widest gap of s that is covered in `in`. */
-static double widest_lost(const spans *s, const spans *in) {
+/* The widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a gap wider
+ * than `most`, no more than that share of `most`. */
+static double widest_lost(const spans *s, const spans *in, double left, double most) {
     double widest = 0;
     int j = 0;
     for (int k = 1; k < s->count; k++) {
         double low = s->at[k - 1].high, high = s->at[k].low;
         while (j < in->count && in->at[j].high < low) j++;
-        bool left = false;
-        for (int i = j; i + 1 < in->count && in->at[i].high < high && !left; i++)
-            left = in->at[i + 1].low > low &&
-                   fmin(in->at[i + 1].low, high) - fmax(in->at[i].high, low) > LEFT * (high - low);
-        if (!left) widest = fmax(widest, high - low);
+        bool kept = false;
+        for (int i = j; i + 1 < in->count && in->at[i].high < high && !kept; i++)
+            kept = in->at[i + 1].low > low &&
+                   fmin(in->at[i + 1].low, high) - fmax(in->at[i].high, low) > left * fmin(high - low, most);
+        if (!kept) widest = fmax(widest, high - low);
     }
     return widest;
+}
+
+/* The widest gutter of s that `other` closes; `both` is what they cover together. What stands within the
+ * columns of `other`, such as short headings, has wider gaps than these have gutters. */
+static double widest_closed(const spans *s, const spans *other, const spans *both) {
+    bool within = widest_lost(other, both, WITHIN, HUGE_VAL) == 0;
+    return widest_lost(s, both, LEFT, within ? widest_gap(other) : HUGE_VAL);
 }
 
 static void describe_row(cutting *c, row *r) {
@@ -371,6 +385,8 @@ static bool heads_columns(const cutting *c, const row *r) {
         headings = headings && kind_of(c, c->order[k]) == KIND_HEADING;
         regions++;
     }
+    for (int k = 1; k < c->merged.count; k++)
+        if (c->merged.at[k].low - c->merged.at[k - 1].high < MOST_ACROSS * c->unit) return false;
     if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * c->unit) return false;
     for (int k = 0; k < c->a.count && !headings; k++) {
         double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
@@ -387,7 +403,7 @@ static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
     if (reaches_over(c, a, b)) return false;
     if (headed && c->merged.count == c->a.count) return true;
-    double lost = fmax(widest_lost(&c->a, &c->merged), widest_lost(&c->b, &c->merged));
+    double lost = fmax(widest_closed(&c->a, &c->b, &c->merged), widest_closed(&c->b, &c->a, &c->merged));
     /* No more white than between paragraphs, and less than a gutter that reaches through both. */
     if (b->y0 - a->y1 <= fmin(c->usual, widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit)) return true;
     return lost == 0 || widest_gap(&c->merged) > FACING * lost;
@@ -428,7 +444,7 @@ static bool white_divides(const cutting *c, int first, int k, int rows) {
     const row *a = &c->rows[k - 1], *b = &c->rows[k];
     double white = b->y0 - a->y1, gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit;
     /* Where no paragraphs follow each other, the usual white is this very one. */
-    bool alone = white > HIGH_WHITE * c->unit && white <= c->usual + ALIGNED * c->unit;
+    bool alone = white > HIGH_WHITE * c->unit && white <= c->usual + NEARLY * c->unit;
     return white > (alone ? WHITE_ALONE : WHITE) * gutter && (alone || white > WHITE_GAPS * c->usual) &&
            white > LEAST_WHITE * c->unit && a->y1 - c->rows[first].y0 > BAND * c->unit &&
            c->rows[rows - 1].y1 - b->y0 > BAND * c->unit && !has_only(c, a, KIND_NOTE) &&
@@ -436,28 +452,35 @@ static bool white_divides(const cutting *c, int first, int k, int rows) {
 }
 
 /* Whether the columns of c->merged, three or more, all end and begin anew at one height between rows first ..
- * k - 1 and row k, with more white than their gutters have: paragraphs of one text do not by chance. */
-static bool ends_divide(const cutting *c, int first, int k) {
-    double gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit, near = ALIGNED * c->unit;
+ * k - 1 and row k, with more white than their gutters have: paragraphs of one text do not by chance. That is
+ * likelier the more gaps there are: each of those of one column would have to be near one of each other
+ * column. */
+static bool ends_divide(const cutting *c, int first, int k, int rows) {
     const row *a = &c->rows[k - 1], *b = &c->rows[k];
+    double gutter = widest_gap(&c->merged) - 2 * MOST_ACROSS * c->unit, off = EXACT * c->unit;
     if (c->merged.count < 3 || b->y0 - a->y1 < fmax(gutter, LEAST_WHITE * c->unit) ||
         fmin(a->y1 - a->y0, b->y1 - b->y0) < LOW * c->unit)
         return false;
+    double gaps = 1; /* product over the columns */
     for (int i = 0; i < c->merged.count; i++) {
         const span *s = &c->merged.at[i];
         double end = -HUGE_VAL, top = HUGE_VAL;
-        for (int j = c->rows[first].start; j < b->end; j++) {
+        int regions = 0;
+        for (int j = c->rows[first].start; j < c->rows[rows - 1].end; j++) {
             const page_box *box = &c->boxes[c->order[j]];
             double middle = (box->x0 + box->x1) / 2;
             if (c->order[j] >= c->n || middle < s->low || middle > s->high) continue;
+            regions++;
             if (j < b->start)
                 end = fmax(end, box->y1);
             else
                 top = fmin(top, box->y0);
         }
-        if (end < a->y1 - near || top > b->y0 + near) return false;
+        off = fmax(off, fmax(a->y1 - end, top - b->y0));
+        gaps *= regions - 1;
     }
-    return true;
+    double high = c->rows[rows - 1].y1 - c->rows[first].y0;
+    return off < high && gaps * pow(2 * off / high, c->merged.count - 1) < CHANCE;
 }
 
 /* Rows first .. last - 1 of text that stand in one column of row `last`, as beside an image that is not
@@ -497,6 +520,32 @@ static beside find_beside(cutting *c, int first, int rows) {
     return found;
 }
 
+/* The row with columns in which those from `first` on stand alone, in different ones: the heads of columns
+ * are not at one height. `first` if there is none. */
+static int find_staggered(cutting *c, int first, int rows) {
+    int k = first, column = 0;
+    bool different = false;
+    for (; k < rows; k++) {
+        const row *r = &c->rows[k];
+        cover(c, r->start, r->end, &c->b);
+        if (c->b.count > 1 || r->furniture || r->title || has(c, r, KIND_SEPARATOR)) break;
+    }
+    if (k < first + 2 || k == rows || c->rows[k].furniture || c->rows[k].title || c->rows[k].cells)
+        return first;
+    for (int i = first; i < k; i++) {
+        cover(c, c->rows[i].start, c->rows[i].end, &c->a);
+        unite(&c->a, &c->b, &c->merged);
+        if (c->merged.count != c->b.count || reaches_over(c, &c->rows[i], &c->rows[k]) ||
+            (!has_only(c, &c->rows[i], KIND_HEADING) && is_loose(c, &c->a, &c->b, false)))
+            return first;
+        int at = 0;
+        while (c->b.at[at].high < c->a.at[0].low) at++;
+        if (i == first) column = at;
+        different = different || at != column;
+    }
+    return different ? k : first;
+}
+
 /* Whether a row is a single region whose middle is in a gutter of c->a, such as a page number below two
  * columns: it is of neither. */
 static bool is_between(const cutting *c, const row *r) {
@@ -520,6 +569,26 @@ static bool is_over_columns(cutting *c, int first, int rows) {
     return c->b.count > 1 && (sticks_out(c, r, &c->a, &c->b) || is_centred(c, r, &c->rows[first + 1]));
 }
 
+/* Whether row k, a single region, is the last one of a column of the band above it, which begins with row
+ * `first` and covers c->a: it is no wider than the column, and no further below its text than
+ * paragraphs usually are, or than a part of its own line. */
+static bool ends_column(const cutting *c, int first, int k) {
+    const row *r = &c->rows[k];
+    if (r->end - r->start > 1 || kind_of(c, c->order[r->start]) != KIND_TEXT) return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    double edge = 2 * MOST_ACROSS * c->unit, bottom = -HUGE_VAL;
+    int at = 0;
+    while (at < c->a.count && c->a.at[at].high + edge < b->x1) at++;
+    if (at == c->a.count || b->x0 < c->a.at[at].low - edge) return false;
+    for (int i = c->rows[first].start; i < r->start; i++) {
+        const page_box *above = &c->boxes[c->order[i]];
+        double middle = (above->x0 + above->x1) / 2;
+        if (c->order[i] < c->n && middle > c->a.at[at].low && middle < c->a.at[at].high)
+            bottom = fmax(bottom, above->y1);
+    }
+    return b->y0 - bottom <= fmax(NEXT * c->usual, NEXT_LINE * page_box_height(b));
+}
+
 /* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
  * is of their band only if the columns go on below it. */
 static bool cut_bands(cutting *c, int rows) {
@@ -529,8 +598,13 @@ static bool cut_bands(cutting *c, int rows) {
     beside alone = {0};
     for (int k = 1; k < rows; k++) {
         if (k == first + 1) {
-            if (first >= alone.last) alone = find_beside(c, first, rows);
-            if (first >= alone.first && k < alone.last) k = alone.first = alone.last; /* tried once */
+            int staggered = find_staggered(c, first, rows);
+            if (staggered > first)
+                k = staggered;
+            else if (first >= alone.last)
+                alone = find_beside(c, first, rows);
+            if (staggered == first && first >= alone.first && k < alone.last)
+                k = alone.first = alone.last; /* tried once */
             above = k == first + 1 && is_over_columns(c, first, rows);
             cover(c, c->rows[first].start, c->rows[k - 1].end, &c->a);
             cover(c, c->rows[k].start, c->rows[k].end, &c->b);
@@ -541,11 +615,11 @@ static bool cut_bands(cutting *c, int rows) {
             cover(c, c->rows[k].start, c->rows[k].end, &c->b);
         }
         bool on = !above && goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
-             white = white_divides(c, first, k, rows) || ends_divide(c, first, k);
+             white = white_divides(c, first, k, rows) || ends_divide(c, first, k, rows);
         on = on && !white;
         bool close = has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
-        if (on && is_loose(c, &c->b, &c->a, close)) continue;
+        if (on && is_loose(c, &c->b, &c->a, close) && !ends_column(c, first, k)) continue;
         on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1);
         if (on) {
             swap_spans(&c->a, &c->merged);
@@ -553,13 +627,14 @@ static bool cut_bands(cutting *c, int rows) {
             continue;
         }
         push(c, c->rows[first].start, c->rows[last].end);
-        /* Rows of a table, or nothing but white above what reaches over the columns. */
+        /* Rows of a table, or nothing but white or a separator above what reaches over the columns. */
         bool cells = c->rows[k - 1].cells && c->rows[k].cells,
+             line = has_only(c, &c->rows[k - 1], KIND_SEPARATOR) || has_only(c, &c->rows[k], KIND_SEPARATOR),
              over = above || c->merged.count < 2 || reaches_over(c, &c->rows[k - 1], &c->rows[k]) ||
                     c->rows[k - 1].title || c->rows[k].title;
         if (last == k - 1 && (cells || white || over))
             divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end,
-                   cells ? DOUBT_NONE : DOUBT_TITLES);
+                   cells || line ? DOUBT_NONE : DOUBT_TITLES);
         k = first = ++last;
     }
     if (!first && last == rows - 1) return false;
@@ -653,8 +728,8 @@ static bool cut_columns(cutting *c, int start, int end, int rows) {
             notes = kind_of(c, c->order[i]) == KIND_NOTE || kind_of(c, c->order[i]) == KIND_FURNITURE;
         }
         const span *s = &c->a.at[k];
-        if (!notes &&
-            (s->high - s->low >= NARROWEST * wide || is_side_column(c, start, end, k, wide, bottom - top)))
+        if (!notes && (headed || s->high - s->low >= NARROWEST * wide ||
+                       is_side_column(c, start, end, k, wide, bottom - top)))
             c->a.at[columns++] = *s;
     }
     if (columns < 2) return false;
@@ -692,7 +767,7 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     for (int k = start; k < end; k++)
         if (c->order[k] < c->n) {
             c->part[count] = c->order[k];
-            c->some[count] = c->boxes[c->order[k]];
+            c->some[count] = c->given[c->order[k]];
             c->some_are[count++] = kind_of(c, c->order[k]);
         }
     int32_t *found = array_new((size_t)count + 1, sizeof *found);
@@ -700,7 +775,7 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
     bool titles = true;
     for (int k = 0; k < count && titles; k++) titles = c->some_are[k] == KIND_FURNITURE;
     newspaper = newspaper && !rule_has_initials(c->some, count, 2 * LOW * c->unit);
-    if (titles) newspaper = count > 2 || c->columns > 3 || (newspaper && c->all > c->n);
+    if (titles) newspaper = count > 2 || c->columns > 3 || c->facing || (newspaper && c->all > c->n);
     onet_status status = newspaper
                              ? rule_xy_cut(&(xy_cut){true, 0, 0, 0.008}, c->some, count, 0, found, err)
                              : rule_prints(TITLES_HIGHEST_FIRST, c->some, c->some_are, count, found, err);
@@ -744,10 +819,29 @@ static bool cut_fold(cutting *c, int start, int end) {
             c->order[first++] = c->order[k];
     }
     memcpy(c->order + first, c->part, (size_t)count * sizeof *c->part);
+    c->facing = true;
     divide(c, start, first, end, DOUBT_NONE);
     push(c, start, first);
     push(c, first, end);
     return true;
+}
+
+/* Whether row r is a line that begins with something short at the left edge of the columns in row `next` and
+ * ends with something short at their right edge, as a running title between page number and date does: a
+ * headline is at the left of its column or in the middle. */
+static bool is_flanked(cutting *c, const row *r, const row *next) {
+    const page_box *left = NULL, *right = NULL;
+    double edge = 2 * MOST_ACROSS * c->unit;
+    if (r->y1 - r->y0 > TITLE * c->unit || !has_only(c, r, KIND_TEXT)) return false;
+    for (int k = r->start; k < r->end; k++) {
+        const page_box *b = &c->boxes[c->order[k]];
+        if (!left || b->x0 < left->x0) left = b;
+        if (!right || b->x1 > right->x1) right = b;
+    }
+    cover(c, next->start, next->end, &c->b);
+    const span *first = &c->b.at[0], *last = &c->b.at[c->b.count - 1];
+    return c->b.count > 1 && left != right && fabs(left->x0 - first->low) < edge && left->x1 < first->high &&
+           fabs(right->x1 - last->high) < edge && right->x0 - last->low > APART * (last->high - last->low);
 }
 
 /* Whether row r, the first of a part or the last, is a running title of the columns in row `next`. */
@@ -758,11 +852,12 @@ static bool is_title(cutting *c, const row *r, const row *next, bool first) {
         white < fmax(WHITE_GAPS * c->usual, LEVEL * c->unit))
         return false;
     cover(c, next->start, next->end, &c->b);
-    if (c->b.count <= regions) return false;
+    bool foot = !first && regions > 2 && white >= FOOT * c->unit;
+    if (c->b.count <= regions && !foot) return false;
     cover(c, r->start, r->end, &c->a);
     unite(&c->a, &c->b, &c->merged);
     if (first && heads_columns(c, r)) return false; /* headlines of articles beside each other */
-    for (int i = 0; i < c->b.count; i++) {
+    for (int i = 0; i < c->b.count && !foot; i++) {
         double edge = first ? HUGE_VAL : -HUGE_VAL;
         for (int k = next->start; k < next->end; k++) {
             const page_box *b = &c->boxes[c->order[k]];
@@ -775,6 +870,58 @@ static bool is_title(cutting *c, const row *r, const row *next, bool first) {
     return true;
 }
 
+/* Whether separators stand in all gutters of row `next`, and end below row r, which is a line above them: a
+ * running title, not headlines of the columns. */
+static bool is_above_lines(cutting *c, const row *r, const row *next) {
+    if (r->y1 - r->y0 > TITLE * c->unit || !has_only(c, r, KIND_TEXT)) return false;
+    cover(c, next->start, next->end, &c->b);
+    for (int i = 1; i < c->b.count; i++) {
+        bool line = false;
+        for (int k = next->start; k < next->end && !line; k++) {
+            const page_box *b = &c->boxes[c->order[k]];
+            line = is_vertical(c, c->order[k]) && b->x0 > c->b.at[i - 1].high && b->x0 < c->b.at[i].low &&
+                   b->y0 >= r->y1 && page_box_height(b) >= SEPARATED * (next->y1 - next->y0);
+        }
+        if (!line) return false;
+    }
+    return c->b.count > 1;
+}
+
+/* Whether what order[k] names is a running title or page number that ends above `bottom`. */
+static bool is_head(const cutting *c, int k, double bottom) {
+    return kind_of(c, c->order[k]) == KIND_FURNITURE && c->boxes[c->order[k]].y1 <= bottom;
+}
+
+/* Cuts the running titles at the head of a page, order[start .. end), from what stands beside and below them;
+ * returns whether there are some that a column beside them begins as high as. A part that is wider than high
+ * may be of two pages. */
+static bool cut_heads(cutting *c, int start, int end) {
+    page_box all = bounds_between(c, start, end, -HUGE_VAL, HUGE_VAL);
+    double bottom = all.y0 + HEADS * c->unit, lowest = -HUGE_VAL;
+    int heads = 0, count = 0, first = start;
+    bool column = false;
+    if (page_box_height(&all) < WHOLE * c->unit || page_box_width(&all) > page_box_height(&all)) return false;
+    for (int k = start; k < end; k++)
+        if (is_head(c, k, bottom)) {
+            heads++;
+            lowest = fmax(lowest, c->boxes[c->order[k]].y1);
+        }
+    for (int k = start; k < end; k++)
+        column = column || (c->order[k] < c->n && kind_of(c, c->order[k]) != KIND_FURNITURE &&
+                            c->boxes[c->order[k]].y0 < lowest);
+    if (heads < 2 || !column) return false;
+    for (int k = start; k < end; k++)
+        if (is_head(c, k, bottom))
+            c->order[first++] = c->order[k];
+        else
+            c->part[count++] = c->order[k];
+    memcpy(c->order + first, c->part, (size_t)count * sizeof *c->part);
+    divide(c, start, first, end, DOUBT_TITLES);
+    push(c, start, first);
+    push(c, first, end);
+    return true;
+}
+
 /* Cuts order[start .. end), or leaves it for order_part. */
 static void cut_part(cutting *c, int start, int end) {
     end = set_aside(c, start, end);
@@ -783,9 +930,12 @@ static void cut_part(cutting *c, int start, int end) {
     for (int k = 0; k < rows; k++) cells += c->rows[k].cells;
     if (2 * cells <= rows && cut_fold(c, start, end)) return;
     if (rows > 1 && c->rows[rows - 1].y1 - c->rows[0].y0 >= WHOLE * c->unit) {
-        if (is_title(c, &c->rows[0], &c->rows[1], true)) c->rows[0].title = true;
+        if (is_title(c, &c->rows[0], &c->rows[1], true) || is_above_lines(c, &c->rows[0], &c->rows[1]) ||
+            is_flanked(c, &c->rows[0], &c->rows[1]))
+            c->rows[0].title = true;
         if (is_title(c, &c->rows[rows - 1], &c->rows[rows - 2], false)) c->rows[rows - 1].title = true;
     }
+    if (cut_heads(c, start, end)) return;
     bool low = rows == 1 && (c->rows[0].furniture || c->rows[0].bottom - c->rows[0].top < LOW * c->unit);
     if (!low && ((rows > 1 && cut_bands(c, rows)) || cut_columns(c, start, end, rows))) return;
     c->uncut[c->uncut_count++] = start;
@@ -793,79 +943,17 @@ static void cut_part(cutting *c, int start, int end) {
 }
 
 /* The white that is usual between a region and the next one below it. */
-static double usual_gap(cutting *c) {
+static onet_status find_usual(cutting *c, onet_error *err) {
     int count = 0;
-    for (int i = 0; i < c->n; i++) c->work[i] = (span){c->boxes[i].y0, c->boxes[i].y1, i};
-    qsort(c->work, (size_t)c->n, sizeof *c->work, by_low);
-    for (int i = 0; i < c->n; i++) {
-        const page_box *a = &c->boxes[c->work[i].index];
-        for (int k = i + 1; k < c->n; k++) {
-            const page_box *b = &c->boxes[c->work[k].index];
-            double shared = fmin(a->x1, b->x1) - fmax(a->x0, b->x0);
-            if (shared < fmin(page_box_width(a), page_box_width(b)) / 2 || b->y0 + b->y1 < 2 * a->y1)
-                continue;
-            c->some[count++] = (page_box){.x0 = fmax(b->y0 - a->y1, 0)};
-            break;
-        }
-    }
-    for (int k = 0; k < count; k++) c->work[k] = (span){.low = c->some[k].x0};
-    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
-    return count ? c->work[(count - 1) / 4].low : 0;
-}
-
-static int by_left(const void *a, const void *b) {
-    double x = ((const page_box *)a)->x0, y = ((const page_box *)b)->x0;
-    return (x > y) - (x < y);
-}
-
-static bool stands_in(const page_box *line, const page_box *shared) {
-    return line->x0 > shared->x0 && line->x0 < shared->x1 && line->y0 < shared->y1 && line->y1 > shared->y0;
-}
-
-/* Where the vertical separator stands that is nearest to the middle of what two boxes share; NAN: none stands
- * in it. line [count]: from left to right. */
-static double line_in(const page_box *line, int count, const page_box *shared) {
-    double middle = (shared->x0 + shared->x1) / 2;
-    int low = 0, high = count; /* the first that is right of the middle */
-    while (low < high) {
-        int half = low + (high - low) / 2;
-        if (line[half].x0 > middle)
-            high = half;
-        else
-            low = half + 1;
-    }
-    int left = low - 1, right = low;
-    while (left >= 0 && line[left].x0 > shared->x0 && !stands_in(&line[left], shared)) left--;
-    while (right < count && line[right].x0 < shared->x1 && !stands_in(&line[right], shared)) right++;
-    bool before = left >= 0 && stands_in(&line[left], shared),
-         after = right < count && stands_in(&line[right], shared);
-    if (before && (!after || middle - line[left].x0 <= line[right].x0 - middle)) return line[left].x0;
-    return after ? line[right].x0 : (double)NAN;
-}
-
-/* Takes what boxes share a little from both of them, in `out` [all]: one at least was drawn too large. line
- * [all] is memory. */
-static void share_out(const page_box *boxes, int n, int all, page_box *out, page_box *line) {
-    int count = 0;
-    memcpy(out, boxes, (size_t)all * sizeof *out);
-    for (int k = n; k < all; k++)
-        if (boxes[k].x0 == boxes[k].x1) line[count++] = boxes[k];
-    qsort(line, (size_t)count, sizeof *line, by_left);
-    for (int i = 0; i < n; i++)
-        for (int j = i + 1; j < n; j++) {
-            const page_box *a = &boxes[i], *b = &boxes[j];
-            double x = fmin(a->x1, b->x1) - fmax(a->x0, b->x0), y = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
-            if (x <= 0 || y <= 0) continue;
-            double across = x / fmin(page_box_width(a), page_box_width(b)),
-                   down = y / fmin(page_box_height(a), page_box_height(b));
-            if (across >= down || across >= SHARED) continue;
-            bool first = a->x0 + a->x1 < b->x0 + b->x1;
-            page_box *left = &out[first ? i : j], *right = &out[first ? j : i];
-            page_box both = {fmax(a->x0, b->x0), fmax(a->y0, b->y0), fmin(a->x1, b->x1), fmin(a->y1, b->y1)};
-            double at = line_in(line, count, &both);
-            left->x1 = fmin(left->x1, isnan(at) ? both.x0 : at);
-            right->x0 = fmax(right->x0, isnan(at) ? both.x1 : at);
-        }
+    int32_t *below = array_new((size_t)c->n, sizeof *below);
+    onet_status status =
+        below ? boxes_below(c->boxes, c->n, below, err) : fail_memory(err, "the boxes of a page");
+    for (int i = 0; i < c->n && !status; i++)
+        if (below[i] >= 0) c->work[count++] = (span){.low = fmax(c->boxes[below[i]].y0 - c->boxes[i].y1, 0)};
+    if (!status) qsort(c->work, (size_t)count, sizeof *c->work, by_low);
+    c->usual = count ? c->work[(count - 1) / 4].low : 0;
+    free(below);
+    return status;
 }
 
 onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
@@ -886,7 +974,7 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
                  .unit = height > 0 ? height : 1,
                  .wide = page_box_width(&whole)};
     size_t room = (size_t)all;
-    page_box *shared = array_new(room, sizeof *shared);
+    page_box *straight = array_new(room, sizeof *straight), *given = array_new(room, sizeof *given);
     c.work = array_new(room, sizeof *c.work);
     c.rows = array_new(room, sizeof *c.rows);
     c.a.at = array_new(room, sizeof *c.a.at);
@@ -900,13 +988,15 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
     c.uncut = array_new(2 * room, sizeof *c.uncut);
     if (divisions) c.divisions = array_new(room, sizeof *c.divisions);
     onet_status status = c.uncut && (c.divisions || !divisions) && c.work && c.rows && c.a.at && c.b.at &&
-                                 shared && c.merged.at && c.order && c.part && c.some && c.some_are && c.stack
+                                 straight && given && c.merged.at && c.order && c.part && c.some &&
+                                 c.some_are && c.stack
                              ? ONET_OK
                              : fail_memory(err, "the boxes of a page");
-    if (!status) share_out(boxes, n, all, shared, c.some);
-    c.boxes = shared;
+    if (!status) status = boxes_clean(boxes, n, lines, straight, given, err);
+    c.boxes = straight;
+    c.given = given;
     for (int i = 0; i < all && !status; i++) c.order[i] = i;
-    if (!status) c.usual = usual_gap(&c);
+    if (!status) status = find_usual(&c, err);
     if (!status) push(&c, 0, all);
     while (c.depth && !status) {
         int end = c.stack[--c.depth], start = c.stack[--c.depth];
@@ -929,7 +1019,8 @@ onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, i
     done = 0;
     for (int i = 0; i < all && !status; i++)
         if (c.order[i] < n) order[done++] = c.order[i];
-    free(shared);
+    free(straight);
+    free(given);
     free(c.work);
     free(c.rows);
     free(c.a.at);

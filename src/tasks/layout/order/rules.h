@@ -50,9 +50,10 @@ onet_status rule_prints(page_titles titles, const page_box *boxes, const page_ki
 /* Whether one of the boxes, no higher than `highest`, is that of an initial in another one. */
 bool rule_has_initials(const page_box *boxes, int n, double highest);
 
-/* What may be read across a division: nothing (facing pages); headings, notes and running titles, where white
- * space or separators divide a part of the page in one direction alone, so that nobody doubts the order of
- * the text; the columns beside a gutter, where white that is wider crosses them. */
+/* What may be read across a division: nothing (facing pages, separators across the page); headings, notes and
+ * running titles, where white space or separators divide a part of the page in one direction alone, so that
+ * nobody doubts the order of the text; the columns beside a gutter, where white that is wider crosses them.
+ */
 typedef enum page_doubt { DOUBT_NONE, DOUBT_TITLES, DOUBT_COLUMNS } page_doubt;
 /* What has places start .. middle - 1 is read before what has middle .. end - 1. */
 typedef struct page_division {
