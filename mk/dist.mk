@@ -54,6 +54,7 @@ dist-static: $(B)/static/ordernet
 	$(if $(SYSROOT),,$(BUILD_PAGE))
 	@mkdir -p dist && rm -rf $(B)/$(DIST) && mkdir -p $(B)/$(DIST)/models $(B)/$(DIST)/licences
 	$(Q)cp $< LICENSE README.md CHANGELOG.md CITATION.cff $(B)/$(DIST) && cp -r docs $(B)/$(DIST) && cp models/*.safetensors models/*.md $(B)/$(DIST)/models
+	$(Q)for f in $(SAMPLES); do $(INSTALL) -D -m 644 $$f $(B)/$(DIST)/$$f || exit 1; done
 	$(Q)cp debian/copyright $(B)/$(DIST)/licences/ordernet.txt
 	$(Q)for p in $(INSIDE); do cp $(SYSROOT)/usr/share/doc/$$p/copyright $(B)/$(DIST)/licences/$$p.txt || exit 1; done
 	$(Q)for l in $$(sed -n 's|.*/usr/share/common-licenses/\([A-Za-z0-9.-]*[A-Za-z0-9]\).*|\1|p' $(B)/$(DIST)/licences/*.txt | sort -u); do \

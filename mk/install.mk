@@ -6,7 +6,9 @@ SHARE     := $(PREFIX)/share
 COMPLETE  := $(B)/ordernet.bash $(B)/ordernet.zsh $(B)/ordernet.fish
 HEADERS   := $(wildcard include/*.h)
 MODELS    := $(wildcard models/*.safetensors)
-DOCS      := LICENSE README.md CHANGELOG.md CITATION.cff $(wildcard docs/* models/*.md)
+# The data that the documents order.
+SAMPLES   := $(filter-out %.sh,$(wildcard examples/data/*.* examples/data/pages/*))
+DOCS      := LICENSE README.md CHANGELOG.md CITATION.cff $(wildcard docs/* models/*.md) $(SAMPLES)
 
 # Written each time, since PREFIX may differ from one call to the next.
 ordernet.pc: FORCE
@@ -62,7 +64,7 @@ uninstall:
 	    $(call place,$(SHARE)/fish/vendor_completions.d/ordernet.fish) \
 	    $(foreach m,$(MODELS),$(call place,$(SHARE)/ordernet/$(m))) $(foreach d,$(DOCS),$(call place,$(SHARE)/doc/ordernet/$(d))) \
 	    $(foreach f,$(PAGE_NAMES),$(call place,$(SHARE)/ordernet/page/$(f)))
-	for d in docs models ''; do rmdir $(call place,$(SHARE)/doc/ordernet)/"$$d" 2>/dev/null || true; done
+	for d in docs models examples/data/pages examples/data examples ''; do rmdir $(call place,$(SHARE)/doc/ordernet)/"$$d" 2>/dev/null || true; done
 	for d in page/models page models ''; do rmdir $(call place,$(SHARE)/ordernet)/"$$d" 2>/dev/null || true; done
 
 # An optional library: part of all and of make install with NAME=1, removed by uninstall and clean in any case.

@@ -9,8 +9,12 @@ import os
 import pathlib
 import sys
 
-import numpy as np
-import torch
+try:
+    import numpy as np
+    import ordernet.torch
+    import torch
+except ImportError as error:
+    sys.exit(f"train.py: {error}; it needs PyTorch and the Python package (pip install . in a clone)")
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from generated import Settings  # noqa: E402
@@ -47,9 +51,6 @@ def train(sets, orders, settings, epochs=5, rate=3e-3, batch=64, seed=1, say=lam
 
 
 def main():
-    import ordernet
-    import ordernet.torch
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("model")

@@ -7,10 +7,10 @@ check "lintian" lintian --fail-on error --suppress-tags initial-upload-closes-no
 cat >"$folder/inside" <<'END'
 set -e
 ordernet unscramble London was born in he . | grep 'He was born in London.'
-ordernet pages order --out /tmp/ordered /tmp/pages
+ordernet pages order --out /tmp/ordered /usr/share/doc/ordernet/examples/data/pages
 ls /tmp/ordered/*.xml
-ls /usr/share/doc/python3-ordernet/python.md* /usr/share/doc/libordernet-dev/api.md* /usr/share/doc/libordernet-dev/examples/order.c
-ordernet tsp solve --geo --method ordernet --draw /tmp/tour.svg /tmp/capitals.csv >/dev/null
+ls /usr/share/doc/python3-ordernet/python.md* /usr/share/doc/libordernet-dev/api.md* /usr/share/doc/libordernet-dev/examples/order.c /usr/share/doc/python3-ordernet/examples/ordernet.ipynb
+ordernet tsp solve --geo --method ordernet --draw /tmp/tour.svg /usr/share/doc/ordernet/examples/data/capitals.csv >/dev/null
 test -s /tmp/tour.svg && man -w ordernet 2>/dev/null || test -s /usr/share/man/man1/ordernet.1.gz
 cat >/tmp/try.py <<'PY'
 import json, subprocess, time, urllib.request
@@ -36,11 +36,15 @@ server.terminate()
 PY
 python3 /tmp/try.py
 END
+# In a chroot alone there is no /proc.
+cat >"$folder/bare" <<'END'
+mount -t tmpfs none "$1/proc" && chroot "$1" ordernet unscramble to be or
+END
 # A set of packages, as mmdebstrap makes it, is not kept.
 try() {
-    mmdebstrap --quiet --variant=apt --customize-hook="cp -r $1/*_$3.deb $1/*_all.deb examples/data/pages examples/data/capitals.csv $folder/inside \"\$1\"/tmp" \
+    mmdebstrap --quiet --variant=apt --customize-hook="cp $1/*_$3.deb $1/*_all.deb $folder/inside \"\$1\"/tmp" \
         --customize-hook='rm -f "$1"/tmp/*dbgsym*' --customize-hook='chroot "$1" sh -c "apt-get install -qq -y --no-install-recommends /tmp/*.deb"' \
-        --customize-hook='chroot "$1" sh /tmp/inside' "$2" /dev/null
+        --customize-hook='chroot "$1" sh /tmp/inside' --customize-hook="unshare -m sh $folder/bare \"\$1\"" "$2" /dev/null
 }
 if command -v mmdebstrap >/dev/null && [ "$(id -u)" = 0 ]; then
     check "in a fresh Debian" try "$1" "$2" "$(dpkg --print-architecture)"

@@ -31,9 +31,9 @@ try() { # CPU RUN...: the program of that archive, run by RUN
     cd "$archive" || return 1
     check "$cpu: needs no library" sh -c 'file -L ordernet | grep -q "statically linked"'
     check "$cpu: words" sh -c "$* ./ordernet unscramble London was born in he . | grep -q 'He was born in London.'"
-    check "$cpu: cities, and a picture" "$@" ./ordernet tsp solve --geo --method ordernet --draw tour.png "$root/examples/data/capitals.csv"
+    check "$cpu: cities, and a picture" "$@" ./ordernet tsp solve --geo --method ordernet --draw tour.png examples/data/capitals.csv
     check "$cpu: the picture" sh -c 'file tour.png | grep -q "PNG image"'
-    check "$cpu: pages" "$@" ./ordernet pages order --out ordered "$root/examples/data/pages"
+    check "$cpu: pages" "$@" ./ordernet pages order --out ordered examples/data/pages
     check "$cpu: licence" test -s LICENSE
     for notice in ordernet.txt libcairo2-dev.txt libmicrohttpd-dev.txt LGPL-2.1; do
         check "$cpu: licences/$notice" test -s "licences/$notice"

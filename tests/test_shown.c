@@ -49,6 +49,16 @@ static void cuts(void **state) {
     }
 }
 
+/* printf counts bytes. */
+static void aligns(void **state) {
+    char line[64];
+    const char *const names[] = {"plain", "Z\xc3\xbcrich", "\xe2\x82\xac\xe2\x82\xac"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(line, sizeof line, "%-*s|", shown_width(names[i], 8), names[i]);
+        assert_int_equal(shown_width(line, 9), strlen(line));
+    }
+}
+
 /* Of any length. */
 static void copies(void **state) {
     char text[2 * SHOWN + 1], *copy;
@@ -73,6 +83,7 @@ static void in_sentences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(escapes), cmocka_unit_test(cuts),
-                                       cmocka_unit_test(copies), cmocka_unit_test(in_sentences)};
+                                       cmocka_unit_test(aligns), cmocka_unit_test(copies),
+                                       cmocka_unit_test(in_sentences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

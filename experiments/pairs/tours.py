@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Tests relations between items on asymmetric tours, given by the cost matrix alone.
 
-    python3 experiments/pairs/tours.py OUT [SETS] [EPOCHS]
+    python3 experiments/pairs/tours.py OUT [SETS] [EPOCHS] [OPTION ...]
 
 `tsp generate --asymmetric` makes the data: costs drawn at random and closed under shortest paths, one relation, and one feature
 that marks the depot, where every tour begins. The network learns from exact tours of 5 to 14 cities, SETS of each size, and is
 measured on others of 8, 12, 14 and 20: how much longer its tours are than the proven optimum (dynamic programming, also at 20),
 the greedy tour, the most probable and the shortest tour of a beam of 5, and the shortest of 8 beams that begin at different cities, beside
-nearest neighbour, farthest insertion and local search."""
+nearest neighbour, farthest insertion and local search. Options are those of `ordernet train`."""
 
 import re
 import subprocess
@@ -39,10 +39,11 @@ def lengths(path, model, method, *options):
 def main():
     folder = Path(sys.argv[1])
     count, epochs = [int(a) for a in sys.argv[2:4]] + [4000, 20][len(sys.argv) - 2 :]
+    options = sys.argv[4:]
     folder.mkdir(parents=True, exist_ok=True)
-    train, model = folder / "train.jsonl", folder / "tours.safetensors"
+    train, model = folder / "train.safetensors", folder / "tours.safetensors"
     ordernet("tsp", "generate", "--asymmetric", "--n", "5-14", "--per-size", count, "--seed", 1, "--quiet", "--out", train)
-    ordernet("train", "--data", train, "--model", model, "--preset", "tsp", "--epochs", epochs, "--quiet", "--force")
+    ordernet("train", "--data", train, "--model", model, "--preset", "tsp", "--epochs", epochs, *options, "--quiet", "--force")
     print("| cities |", " | ".join(METHODS), "|")
     print("| --- " * (1 + len(METHODS)) + "|")
     for n, instances in TESTS.items():

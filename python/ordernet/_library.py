@@ -266,6 +266,7 @@ class CompareOptions(Structure):
     _fields_ = [
         *_members("size_t size; int folds; uint64 seed; int threads, is_ranker"),
         ("group", POINTER(c_char_p)),
+        *_members("size_t learned"),
     ]
 
 

@@ -461,8 +461,8 @@ class OrderNet:
         valid
             sets to validate with after each epoch: (sets, orders), or a Sets that has orders.
         callbacks
-            functions of a Progress, called a few times a second and at the end of each epoch, in this thread.
-            One that returns True ends the training there.
+            functions of a Progress, called a few times a second and at the end of each epoch, in this thread; the
+            training waits for them. One that returns True ends the training there.
         groups
             for holdout and tune: the group of each set, as a document or a day, whose sets stay in one part; None for
             a set of its own.
@@ -535,11 +535,13 @@ class OrderNet:
         self, options: TrainOptions, train: Sets, valid: Optional[Sets], functions: List[Callable[[Progress], Any]]
     ) -> None:
         wake, waiting = threading.Event(), deque()  # type: ignore[var-annotated]
-        stop = [0]
+        heard, stop = threading.Semaphore(0), [0]
 
         def told(_: Any, now: Any) -> int:
             waiting.append(Progress(*(getattr(now.contents, name) for name in Progress._fields)))
             wake.set()
+            if functions and not stop[0]:  # the training waits, so that it ends where a function says so
+                heard.acquire()
             return stop[0]
 
         ended: Dict[Tuple[int, int], Progress] = {}  # of models that are trained at once the epochs end in any order
@@ -556,6 +558,7 @@ class OrderNet:
                 for function in functions:
                     if function(now) is True:
                         stop[0] = 1
+                heard.release()
 
         model, best, err = c_void_p(), c_void_p(), _library.Error()
         options.progress = ProgressFunction(told)
@@ -574,6 +577,7 @@ class OrderNet:
 
         def halt() -> None:
             stop[0] = 1
+            heard.release()
 
         status = _library.INTERRUPTED
         try:

@@ -3,6 +3,7 @@ of the library is loaded into PyTorch.
 """
 import json
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -113,3 +114,10 @@ def test_train_as_a_user_calls_it(tmp_path, program, reference, monkeypatch, cap
     monkeypatch.setattr("sys.argv", ["train.py", str(tmp_path / "unordered.jsonl"), str(tmp_path / "none.safetensors")])
     with pytest.raises(SystemExit, match="no order to learn from"):
         train.main()
+
+
+def test_train_without_packages():
+    """A researcher who has a clone alone is told what to install."""
+    said = subprocess.run([sys.executable, "-S", ROOT / "reference" / "train.py"], capture_output=True, text=True)
+    assert said.returncode == 1 and said.stderr.startswith("train.py: ") and "pip install" in said.stderr
+    assert "Traceback" not in said.stderr

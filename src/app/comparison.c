@@ -109,7 +109,8 @@ static onet_status print(const onet_comparison *c, const onet_report *given, con
         if (!row[i].report || !row[i].report->sets || (row[i].report == &c->ranker && c->is_ranker)) continue;
         report_text(&row[i].report->exact, true, exact);
         report_text(&row[i].report->tau, false, tau);
-        printf("  %-*s  %*s  %*s\n", wide - 2, row[i].name, REPORT_COLUMN, exact, REPORT_COLUMN, tau);
+        printf("  %-*s  %*s  %*s\n", shown_width(row[i].name, wide - 2), row[i].name, REPORT_COLUMN, exact,
+               REPORT_COLUMN, tau);
     }
     if (c->distinct < c->guess.sets)
         printf("%zu sets, %zu distinct: the means count every set, the intervals count equal sets as one\n",

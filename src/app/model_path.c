@@ -9,20 +9,20 @@
 #include "engine/base/error.h"
 #include "engine/base/library.h"
 
-/* The folder that the program stands in, with a slash at its end. */
-static void program_folder(char folder[PATH_MAX]) {
-    library_folder(folder, PATH_MAX);
-    if (!folder[0]) snprintf(folder, PATH_MAX, "./");
-}
+/* Where the program is usually, for where it does not know: without /proc. */
+static const char *const usual[] = {"/usr/local/bin/", "/usr/bin/", "./", NULL};
 
-/* Writes the path of the first of the places, ended by NULL, that has the file. */
+/* Writes the path of the first of the places, ended by NULL, that has the file; they are relative to the
+ * folder that the program stands in. */
 static bool find_beside(char *path, size_t size, const char *const *places, const char *name) {
     char folder[PATH_MAX];
-    program_folder(folder);
-    for (; *places; places++) {
-        int need = snprintf(path, size, "%s%s/%s", folder, *places, name);
-        if (need > 0 && (size_t)need < size && access(path, R_OK) == 0) return true;
-    }
+    library_folder(folder, PATH_MAX);
+    const char *const known[] = {folder, NULL};
+    for (const char *const *from = folder[0] ? known : usual; *from; from++)
+        for (const char *const *place = places; *place; place++) {
+            int need = snprintf(path, size, "%s%s/%s", *from, *place, name);
+            if (need > 0 && (size_t)need < size && access(path, R_OK) == 0) return true;
+        }
     return false;
 }
 
@@ -30,7 +30,12 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
     static const char *const places[] = {"models", "../share/ordernet/models", "../share/ordernet", NULL};
     if (find_beside(path, size, places, name)) return ONET_OK;
     char folder[PATH_MAX];
-    program_folder(folder);
+    library_folder(folder, PATH_MAX);
+    if (!folder[0])
+        return fail(err, ONET_IO,
+                    "the model %s was not found, since the program does not know where it is: /proc is not "
+                    "mounted; name a model's file",
+                    name);
     return fail(err, ONET_IO,
                 "the model %s was not found in %smodels nor in %s../share/ordernet/models; name a "
                 "model's file",

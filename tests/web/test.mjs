@@ -50,6 +50,12 @@ async function open(view, { at = site, by = browser, ...options } = {}) {
   return { page, context, wrong };
 }
 
+/** Goes to a view by its tab; it is shown by the event hashchange, which comes after the click. */
+async function visit(page, view) {
+  await page.click(`nav a[href="#${view}"]`);
+  await page.waitForSelector(`#view-${view} h1`, { state: "visible" });
+}
+
 const text = (page, selector) => page.textContent(selector);
 const cells = (page) => page.$$eval("#tour-lengths tbody tr", (rows) => Object.fromEntries(rows.map((row) => [row.dataset.method, [row.children[1].textContent, row.children[2].textContent]])));
 const solved = (page) => page.waitForFunction(() => /Proven|Not proven/.test(document.querySelector("#tour-proof").textContent) && !/–/.test(document.querySelector("#tour-lengths tbody").textContent));
@@ -233,7 +239,7 @@ const tests = {
     await context.setOffline(true);
     await page.reload();
     assert.equal((await ask("in , born he london was"))[0][1], "He was born in london,");
-    await page.click('nav a[href="#tours"]');
+    await visit(page, "tours");
     await solved(page);
     assert.deepEqual(wrong, []);
     await context.close();
@@ -506,7 +512,7 @@ const tests = {
     assert.equal((await cities(page)).length, 20); // none of them took the cities away
     await expect("#board-drop", "places.csv", "id,lat,lon\n7,48.1,11.6\n8,52.5,13.4\n9,53.6,10\n", /^places\.csv:2: `lon` and `lat` are taken as points of the plane/);
     assert.equal((await cities(page)).length, 3);
-    await page.click('nav a[href="#own"]');
+    await visit(page, "own");
     await expect("#view-own", "junk.npz", Buffer.from("PK\x03\x04 and so on"), /junk\.npz is corrupt/);
     await expect("#view-own", "junk.jsonl", '{"items": [[1], [2]], "order": [0, 5]}\n', /^junk\.jsonl:1: /);
     await expect("#view-own", "junk.bin", Buffer.from([0, 255, 3, 200]), /junk\.bin/);
@@ -681,7 +687,7 @@ const tests = {
       await press(100, 100);
       await press(100, 100);
       assert.equal((await cities(page)).length, 1);
-      await page.click('nav a[href="#own"]');
+      await visit(page, "own");
       const long = await page.evaluate(() => document.scrollingElement.scrollHeight);
       assert.ok(width > 400 || long < 1200, `your own order is ${long} high`);
       assert.equal(await page.isVisible("#own-load"), width > 760);
@@ -689,7 +695,7 @@ const tests = {
         await page.click("#view-own summary");
         assert.ok(await page.isVisible("#own-load"));
       }
-      await page.click('nav a[href="#layout"]');
+      await visit(page, "layout");
       await page.click('[data-page="book.xml"]');
       await page.waitForSelector("#layout-list li");
       assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth), `layout at ${width} is too wide`);
@@ -704,28 +710,28 @@ const tests = {
   async "any folder of any server, and then offline: every view works"() {
     const below = await serve(folder, "/some/sub/");
     const { page, context, wrong } = await open("tours", { at: below });
-    const visit = async () => {
-      await page.click('nav a[href="#tours"]');
+    const visitAll = async () => {
+      await visit(page, "tours");
       await solved(page);
-      await page.click('nav a[href="#layout"]');
+      await visit(page, "layout");
       await page.click('[data-page="book.xml"]');
       await page.waitForSelector("#layout-list li");
-      await page.click('nav a[href="#words"]');
+      await visit(page, "words");
       await page.fill("#words-text", "London was born in he .");
       await page.waitForFunction(() => /He was born in London\./.test(document.querySelector("#words-orders").textContent));
-      await page.click('nav a[href="#own"]');
+      await visit(page, "own");
       await page.click("[data-example=numbers]");
       await page.waitForSelector("#own-train:enabled");
       await page.click("#about summary");
       for (const words of [/CC BY-SA 3\.0/, /CC BY-SA 4\.0/, /MIT licence/]) assert.match(await page.innerText("#about"), words);
     };
-    await visit();
+    await visitAll();
     assert.ok((await context.request.get(`${below.url}LICENSE.txt`)).ok());
     await page.evaluate(() => navigator.serviceWorker.ready);
     await page.waitForFunction(() => caches.match("models/words.safetensors").then(Boolean));
     below.close(); // no server at all
     await page.reload();
-    await visit();
+    await visitAll();
     assert.deepEqual(wrong, []);
     await context.close();
   },
@@ -734,15 +740,14 @@ const tests = {
     for (const [width, colorScheme] of [[360, "light"], [1200, "dark"]]) {
       const { page, context, wrong } = await open("tours", { viewport: { width, height: 800 }, colorScheme, hasTouch: width < 500 });
       for (const view of ["tours", "words", "layout", "own"]) {
-        await page.click(`nav a[href="#${view}"]`);
-        await page.waitForSelector(`#view-${view} h1`, { state: "visible" });
+        await visit(page, view);
         assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth), `${view} at ${width} is too wide`);
         const nameless = await page.$$eval(`#view-${view} :is(button, input, select, textarea, [role=button], [role=img])`, (all) =>
           all.filter((e) => !e.hidden && e.type !== "file" && !(e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent).trim()).map((e) => e.outerHTML));
         assert.deepEqual(nameless, []);
       }
       if (width < 500 && !inFirefox) { // BiDi has no touch screen
-        await page.click('nav a[href="#tours"]');
+        await visit(page, "tours");
         await page.click("#tour-clear");
         await page.tap("#board", { position: { x: 100, y: 100 } });
         await page.tap("#board", { position: { x: 200, y: 150 } });

@@ -73,6 +73,11 @@ char *shown(char to[SHOWN], const char *text) {
     return shown_text(to, SHOWN, text, strlen(text));
 }
 
+int shown_width(const char *text, int columns) {
+    for (; *text; text++) columns += (*text & 0xC0) == 0x80;
+    return columns;
+}
+
 char *shown_copy(const char *text) {
     size_t length = strlen(text), room = 4 * length + 1; /* a byte becomes 4 characters at most: \xff */
     char *copy = length < SIZE_MAX / 4 ? malloc(room) : NULL;

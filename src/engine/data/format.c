@@ -77,7 +77,7 @@ bool format_first_line(const char *data, size_t size, const char **line, const c
     if (memchr(data, 0, size)) return false;
     if (size >= 3 && !memcmp(data, "\xEF\xBB\xBF", 3)) p += 3;
     while (p < after && strchr(" \t\r\n", *p)) p++;
-    if (p == after) return false;
+    if (p == after || (after - p > 5 && !memcmp(p, "<?xml", 5))) return false;
     const char *newline = memchr(p, '\n', (size_t)(after - p));
     *line = p;
     *end = newline ? newline : after;

@@ -75,7 +75,8 @@ onet_status format_must_hold(const data_format *format, unsigned needs, onet_sta
                              onet_error *err);
 
 /* The first line of a text, or as much of it as is there, without a byte-order mark and blanks before it;
- * false when there is none or a NUL byte shows that it is not text. *whole: its end is there. */
+ * false when there is none, a NUL byte shows that it is not text, or it declares XML. *whole: its end is
+ * there. */
 bool format_first_line(const char *data, size_t size, const char **line, const char **end, bool *whole);
 
 /* ---- npz.c ------------------------------------------------------------------------------------------- */

@@ -55,7 +55,8 @@ static void print_table(const eval_table *t, const char *title) {
     for (size_t i = 0; i < t->count; i++) {
         const char *name = t->rows[i].name ? t->rows[i].name : "all";
         char cell[41];
-        printf("%*s %9zu", width, shown_text(cell, sizeof cell, name, strlen(name)), t->rows[i].report.sets);
+        shown_text(cell, sizeof cell, name, strlen(name));
+        printf("%*s %9zu", shown_width(cell, width), cell, t->rows[i].report.sets);
         for (int k = 0; k < REPORT_MEASURES; k++) {
             char text[64];
             report_text(report_measure_of(&t->rows[i].report, &report_measures[k]), report_measures[k].share,

@@ -96,7 +96,7 @@ static const char *feature_name(const onet_model *m, int feature, char text[SHOW
 static int print_column(const onet_columns *columns, int j, const onet_feature *f) {
     char name[SHOWN], kind[COLUMN_KIND], text[FEATURE_TEXT];
     int span = column_text(columns, j, name, kind);
-    printf("  %-20s %-24s %s", name, kind, feature_text(f, text));
+    printf("  %-*s %-24s %s", shown_width(name, 20), name, kind, feature_text(f, text));
     const char *separator = ": ";
     for (int k = j; k < j + span && span > 1; k++, separator = ", ") {
         const char *value = strchr(onet_columns_name(columns, k), '=') + 1;
@@ -157,8 +157,10 @@ static int weights_of(const onet_model *m) {
 static void print_score(const onet_model *m) {
     char name[SHOWN];
     printf("\nScore of an item, the sum of its scaled features times:\n");
-    for (int j = 0; j < weights_of(m); j++)
-        printf("  %-20s %.4g\n", weight_name(m, j, name), (double)onet_ranker_weights(m)[j]);
+    for (int j = 0; j < weights_of(m); j++) {
+        const char *shown_name = weight_name(m, j, name);
+        printf("  %-*s %.4g\n", shown_width(shown_name, 20), shown_name, (double)onet_ranker_weights(m)[j]);
+    }
 }
 
 static json_t *json_score(const onet_model *m) {

@@ -121,7 +121,8 @@ static enum MHD_Result begin(exchange *x, const char *method, const char *versio
     if (!allowed(x)) refuse(x, 401, "this server asks for its token: 'Authorization: Bearer TOKEN'");
     if (posts && !x->post) refuse(x, 405, "this path takes POST");
     if (!posts && strcmp(method, "GET") && strcmp(method, "HEAD")) refuse(x, 405, "this path takes GET");
-    if (posts && !is_json(x)) refuse(x, 415, "the body must be JSON: 'Content-Type: application/json'");
+    if (posts && !is_json(x))
+        refuse(x, 415, "the body must be JSON, with the header Content-Type: application/json");
     const char *length = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Content-Length");
     if (!length || strtoull(length, NULL, 10) <= x->s->o.body) return MHD_YES;
     x->code = 0;

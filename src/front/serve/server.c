@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -62,10 +63,11 @@ static onet_status listen_at(server *s, onet_error *err) {
     freeaddrinfo(found);
     if (s->daemon) return ONET_OK;
     if (errno == ENOMEM) return fail_memory(err, "the connections");
-    return fail(err, ONET_IO,
-                "cannot listen at %s, port %d; check that the port is free and that the address is one of "
-                "this machine",
-                s->o.host, s->o.port);
+    return fail(
+        err, ONET_IO,
+        "cannot listen at %s, port %d: %s; check that the port is free and that the address is one of "
+        "this machine",
+        s->o.host, s->o.port, errno ? strerror(errno) : "it failed");
 }
 
 onet_status server_start(server **result, models *m, const server_options *options, onet_error *err) {

@@ -74,7 +74,7 @@ static void print_line(const evaluation *e, const report_measure *m, const char 
     size_t length = strlen(name), cut = length > WIDTH ? length - WIDTH + DOTS : 0;
     while (cut && (name[cut] & 0xC0) == 0x80) cut++;
     shown_text(cell, sizeof cell - (cut ? DOTS : 0), name + cut, length - cut);
-    printf("%s%-*s %6zu", cut ? "..." : "", WIDTH - (cut ? DOTS : 0), cell, count);
+    printf("%s%-*s %6zu", cut ? "..." : "", shown_width(cell, WIDTH - (cut ? DOTS : 0)), cell, count);
     for (int method = 0; method < METHODS; method++) {
         if (!e->each[method]) continue;
         onet_report report;

@@ -103,6 +103,7 @@ static onet_status parse(void *context, onet_error *err) {
     page_file *f = ((parsing *)context)->f;
     const char *types = ((parsing *)context)->types;
     size_t start = strspn(f->text.utf8, " \t\r\n");
+    if (start == f->text.size) return fail(err, ONET_BAD, "%s: the file is empty", f->path);
     if (f->text.utf8[start] == '<') {
         onet_status status = xml_parse(&f->xml, &f->text, f->path, err);
         if (status) return status;

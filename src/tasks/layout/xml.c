@@ -140,7 +140,6 @@ static onet_status read_tree(page_xml *x, const char *text, size_t size, const c
 
 onet_status xml_parse(page_xml *x, const page_text *t, const char *name, onet_error *err) {
     *x = (page_xml){0};
-    if (!t->size) return fail(err, ONET_BAD, "%s: the file is empty", name);
     onet_status status = find_places(x, t, name, err);
     if (!status) status = read_tree(x, t->utf8, t->size, name, err);
     if (status == ONET_BAD && html_is(t)) {

@@ -115,7 +115,8 @@ static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, o
     bool keep = t->xy && c->rows < MOST_ROWS - 1;
     const char *name = t->name[0] ? t->name : "instance";
     char cell[NAME_WIDTH + 1];
-    printf("%-*s %6d", NAME_WIDTH, shown_text(cell, sizeof cell, name, strlen(name)), t->n);
+    shown_text(cell, sizeof cell, name, strlen(name));
+    printf("%-*s %6d", shown_width(cell, NAME_WIDTH), cell, t->n);
     for (int m = 0; m < c->methods && !status; m++) {
         onet_tsp_proof proof;
         if (!applies(c, c->method[m], t)) {
