@@ -144,8 +144,8 @@ class OrderNet:
         the right one at some steps, learn from stretches of ``crop`` items of larger sets, anew in each epoch; words:
         train their vectors, take a share of them for unknown.
     batches, statistics, precision, half
-        "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU); half=True rounds the weights of
-        the model to half precision, which halves its file.
+        "mixed" or "one-size"; "running" or "measured"; "float32", "tf32" or "bf16" (both on a GPU); half=True rounds
+        the weights of the model to half precision, which halves its file.
     holdout
         where ``fit`` is given no validation sets: take some out of the data, drawn by the seed; a share as "10%"
         or 0.1, or a number of sets. Equal sets, and those of one group, stay together.
