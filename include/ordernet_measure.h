@@ -57,6 +57,22 @@ ONET_API void onet_measure_mean(onet_report *report, const onet_set_measure *eac
 ONET_API onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
                                        const double *logprob, int only_n, onet_error *err);
 
+/* How well the probabilities of a model's answers fit, on the sets that it was calibrated on. */
+typedef struct onet_calibration {
+    double temperature; /* by which its logits are divided now */
+    onet_report before, after;
+    double reserved[8]; /* zero */
+} onet_calibration;
+
+/* Divides the model's logits by the temperature, from 1/4 to 4, at which the probabilities of its answers to
+ * the sets have the least Brier score, the mean of (probability - 1 if right)^2. The greedy answers stay the
+ * same; a beam may find others. Use sets that the model was not trained on, and others to measure it. The
+ * training record keeps "temperature". options: how the sets are ordered; NULL: by a beam of 5. result may be
+ * NULL. */
+ONET_API onet_status onet_model_calibrate(onet_model *model, const onet_sets *sets,
+                                          const onet_order_options *options, onet_calibration *result,
+                                          onet_error *err);
+
 /* Permutation importance: by how much the measures fall when a feature's values are shuffled among the items
  * of each set, as a mean over the repeats and then over the sets. */
 typedef struct onet_importance {

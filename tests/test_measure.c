@@ -131,6 +131,48 @@ static void probability_of_equal_items(void **state) {
     onet_model_free(model);
 }
 
+/* Sets whose right orders are drawn by the model's own probabilities: then it is calibrated, and if its
+ * logits are multiplied by a number, that is the temperature. */
+static void temperature_is_found(void **state) {
+    enum { SETS = 1500, N = 5 };
+    onet_model *model = model_of(&nets[1], 5);
+    onet_sets *sets = random_sets(3, SETS, N, N, 9);
+    for (size_t i = 0; i < (size_t)model->sh.head_in; i++) model->theta[model->sh.head_weight + i] *= 25;
+    result drawn = run(model, sets, (onet_order_options){.decode = ONET_SAMPLE, .top = 1, .seed = 4});
+    memcpy(sets->order, drawn.order, SETS * N * sizeof *sets->order);
+    for (int k = 0; k < 2; k++) {
+        const double factor = k ? 0.5 : 2;
+        onet_calibration found;
+        result before = run(model, sets, (onet_order_options){.decode = ONET_GREEDY, .top = 1});
+        for (size_t i = 0; i < (size_t)model->sh.head_in; i++)
+            model->theta[model->sh.head_weight + i] *= (float)factor;
+        assert_int_equal(onet_model_calibrate(model, sets, NULL, &found, NULL), ONET_OK);
+        print_message("temperature %g, calibration error %g, before %g, by chance %g\n", found.temperature,
+                      found.after.calibration.mean, found.before.calibration.mean,
+                      found.after.calibration_chance.mean);
+        assert_true(fabs(log(found.temperature / factor)) < 0.2);
+        assert_true(found.before.calibration.mean > found.before.calibration_chance.high);
+        assert_true(found.after.calibration.mean < found.after.calibration_chance.high);
+        result after = run(model, sets, (onet_order_options){.decode = ONET_GREEDY, .top = 1});
+        assert_memory_equal(after.order, before.order, SETS * N * sizeof *after.order);
+        double recorded = strtod(onet_model_record(model, "temperature"), NULL);
+        assert_true(k ? recorded > 0.6 && recorded < 1.6 : fabs(recorded - found.temperature) < 1e-3);
+        for (size_t i = 0; i < (size_t)model->sh.head_in; i++) /* exactly calibrated again */
+            model->theta[model->sh.head_weight + i] *= (float)(found.temperature / factor);
+        result_free(&before);
+        result_free(&after);
+    }
+    int32_t *order = sets->order;
+    onet_error err;
+    sets->order = NULL;
+    assert_int_equal(onet_model_calibrate(model, sets, NULL, NULL, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "no order"));
+    sets->order = order;
+    result_free(&drawn);
+    onet_sets_free(sets);
+    onet_model_free(model);
+}
+
 static void a_set_of_one_has_no_tau(void **state) {
     static const float items[1] = {5};
     static const int32_t answer[1] = {0};
@@ -250,6 +292,7 @@ int main(void) {
         cmocka_unit_test(equal_items_are_interchangeable),
         cmocka_unit_test(calibration_error),
         cmocka_unit_test(probability_of_equal_items),
+        cmocka_unit_test(temperature_is_found),
         cmocka_unit_test(a_set_of_one_has_no_tau),
         cmocka_unit_test(neighbours),
         cmocka_unit_test(means_over_sets_and_steps),
