@@ -122,11 +122,13 @@ bool search_reserve(search *s, const frozen *f, int beams, int n, int group,
     int window = n < LARGE ? WINDOW : LARGE_WINDOW;
     size_t planes = plane_size(f, n, window), all;
     ok = ok && !order_stops(options) && size_mul(planes, (size_t)beams, &all) &&
-         (s->beam_planes = array_new(all, sizeof *s->beam_planes));
+         (s->beam_planes = array_room(all, sizeof *s->beam_planes));
     for (int b = 0; b < beams && ok; b++) {
         s->now[b].window = window;
         s->now[b].plane = s->beam_planes + (size_t)b * planes;
-        ok = !order_stops(options) && beam_new(&s->now[b], f, n, n);
+        memset(s->now[b].plane, 0, planes * sizeof *s->beam_planes);
+        ok = !order_stops(options) && /* many beams of a large set take seconds to clear */
+             beam_new(&s->now[b], f, n, n);
     }
     if (ok && beams > 1) ok = greedy_new(s, f, n, group);
     if (!ok) {
