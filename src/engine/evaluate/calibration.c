@@ -33,7 +33,7 @@ void measure_calibration(onet_report *report, const onet_set_measure *each, cons
     double error = 0, variance = 0, expected = 0, spread = 0;
     for (int i = 0; i < BINS; i++) {
         const bin *b = &bins[i];
-        if (!b->count) continue;
+        if (b->count < 1) continue;
         error += fabs(b->excess);
         variance += fmax(0, b->square - b->excess * b->excess / b->count);
         expected += sqrt(b->chance / own * M_2_PI); /* the mean of |x|, x normal with this variance */
@@ -42,7 +42,7 @@ void measure_calibration(onet_report *report, const onet_set_measure *each, cons
     double sets = sure.count, half = NORMAL_95 * sqrt(variance / own), by_chance = NORMAL_95 * sqrt(spread);
     report->probability = mean_interval_of(&sure, own, 0, 1);
     report->calibration = report->calibration_chance = (onet_measure){NAN, NAN, NAN};
-    if (!sets) return;
+    if (sets < 1) return;
     report->calibration = (onet_measure){error / sets, fmax(0, error - half) / sets, (error + half) / sets};
     report->calibration_chance =
         (onet_measure){expected / sets, fmax(0, expected - by_chance) / sets, (expected + by_chance) / sets};
