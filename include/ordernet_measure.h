@@ -18,29 +18,36 @@ typedef struct onet_measure {
 
 typedef struct onet_report {
     size_t sets;
-    onet_measure exact;      /* share of sets in exactly the right order */
-    onet_measure position;   /* share of items at the right place */
-    onet_measure tau;        /* Kendall's tau, mean over sets of 2 items or more */
-    onet_measure loglik;     /* log-likelihood of the right order per step, mean over sets */
-    onet_measure neighbours; /* share of right neighbours, mean over sets of 2 items or more */
-    onet_measure loglik_all; /* log-likelihood of all steps of all sets divided by their number */
-    onet_measure reserved[6];
+    onet_measure exact;       /* share of sets in exactly the right order */
+    onet_measure position;    /* share of items at the right place */
+    onet_measure tau;         /* Kendall's tau, mean over sets of 2 items or more */
+    onet_measure loglik;      /* log-likelihood of the right order per step, mean over sets */
+    onet_measure neighbours;  /* share of right neighbours, mean over sets of 2 items or more */
+    onet_measure loglik_all;  /* log-likelihood of all steps of all sets divided by their number */
+    onet_measure probability; /* of the answers, by the model: compare with exact; mean over sets */
+    onet_measure calibration; /* expected calibration error: by how much, on average, that probability and the
+                               * share of right answers differ, in ten bins of probability */
+    onet_measure calibration_chance; /* what this would be by chance if all probabilities were right */
+    onet_measure reserved[3];
 } onet_report;
 
 /* The measures of one set; of its placed items, where it has context. NaN: not defined, or not known. */
 typedef struct onet_set_measure {
-    size_t n, placed;  /* items; those that are placed */
-    double exact;      /* 1: exactly the right order; 0: not */
-    double position;   /* share of items at the right place */
-    double tau;        /* Kendall's tau; NaN for one item */
-    double neighbours; /* share of adjacent pairs of the right order that are adjacent, in that order, in the
-                        * answer; NaN for one item */
-    double loglik;     /* log-likelihood of the right order per step */
-    double reserved[4];
+    size_t n, placed;   /* items; those that are placed */
+    double exact;       /* 1: exactly the right order; 0: not */
+    double position;    /* share of items at the right place */
+    double tau;         /* Kendall's tau; NaN for one item */
+    double neighbours;  /* share of adjacent pairs of the right order that are adjacent, in that order, in the
+                         * answer; NaN for one item */
+    double loglik;      /* log-likelihood of the right order per step */
+    double probability; /* of the answer, by the model; of all orders that differ from it in equal items
+                         * alone */
+    double reserved[3];
 } onet_set_measure;
 
 /* Compares answers (the first order of each) with the sets' own order: each[count]. Items with equal features
- * of equal values (onet_lost) count as the same item. logprob: [count] from onet_orderer_score, or NULL. */
+ * of equal values (onet_lost) count as the same item. Answers have their log-probability, or NULL in its
+ * place. logprob: [count] from onet_orderer_score, or NULL. */
 ONET_API onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets,
                                        const onet_answer *answers, const double *logprob, onet_error *err);
 /* Their means, over each[which[k]] for k < count; which NULL: over each[0] .. each[count - 1]. */
@@ -49,6 +56,22 @@ ONET_API void onet_measure_mean(onet_report *report, const onet_set_measure *eac
 /* Both at once. only_n: sets of that size alone, or 0. */
 ONET_API onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
                                        const double *logprob, int only_n, onet_error *err);
+
+/* How well the probabilities of a model's answers fit, on the sets that it was calibrated on. */
+typedef struct onet_calibration {
+    double temperature; /* by which its logits are divided now */
+    onet_report before, after;
+    double reserved[8]; /* zero */
+} onet_calibration;
+
+/* Divides the model's logits by the temperature, from 1/4 to 4, at which the probabilities of its answers to
+ * the sets have the least Brier score, the mean of (probability - 1 if right)^2. The greedy answers stay the
+ * same; a beam may find others. Use sets that the model was not trained on, and others to measure it. The
+ * training record keeps "temperature". options: how the sets are ordered; NULL: by a beam of 5. result may be
+ * NULL. */
+ONET_API onet_status onet_model_calibrate(onet_model *model, const onet_sets *sets,
+                                          const onet_order_options *options, onet_calibration *result,
+                                          onet_error *err);
 
 /* Permutation importance: by how much the measures fall when a feature's values are shuffled among the items
  * of each set, as a mean over the repeats and then over the sets. */

@@ -24,7 +24,7 @@ $(WASM_B)/%.o: %.c
 	$(call say,WASM $<)
 	$(Q)$(WASM_CC) $(WASM_FLAGS) -msimd128 $(WASM_K) -MMD -MP -c $< -o $@
 # What takes the time; all else is small. The plain kernels stay plain.
-$(patsubst %,$(WASM_B)/src/%.o,engine/decode/encode engine/decode/search tasks/tours/solve/exact tasks/tours/solve/matching): WASM_K := -O2
+$(patsubst %,$(WASM_B)/src/%.o,engine/decode/encode engine/decode/search tasks/tours/solve/subtree tasks/tours/solve/matching): WASM_K := -O2
 $(patsubst %,$(WASM_B)/src/engine/kernels/%.o,simd128 weights $(notdir $(basename $(wildcard src/engine/kernels/cpu*.c)))): WASM_K := -O3
 $(WASM_B)/src/engine/kernels/plain.o: WASM_K := -O3 -mno-simd128
 $(WASM_B)/tests/%.o: WASM_K := -Itests/portable -Itests

@@ -394,6 +394,10 @@ static onet_status measure_each(const onet_sets *sets, void *context) {
     return onet_measure_each(o->each, sets, o->answers, NULL, &err);
 }
 
+static onet_status calibrate(const onet_sets *sets, void *model) {
+    return onet_model_calibrate(model, sets, NULL, NULL, &err);
+}
+
 static onet_status measure_importance(const onet_sets *sets, void *context) {
     ordering *o = context;
     onet_importance result;
@@ -482,6 +486,10 @@ static void measures(void **state) {
     bad(onet_measure_each(w.each, sets, w.answers, NULL, &err)); /* all zero: no permutation */
     ok(onet_orderer_run(w.orderer, sets, w.answers, &err));
     with_broken_sets(measure_each, &w, true);
+    with_broken_sets(calibrate, model, true);
+    usage(onet_model_calibrate(NULL, sets, NULL, NULL, &err));
+    usage(onet_model_calibrate(model, NULL, NULL, NULL, &err));
+    usage(onet_model_calibrate(model, sets, &(onet_order_options){.size = 0}, NULL, &err));
     usage(onet_measure_each(NULL, sets, w.answers, NULL, &err));
     usage(onet_measure_each(w.each, NULL, w.answers, NULL, &err));
     usage(onet_measure_each(w.each, sets, NULL, NULL, &err));

@@ -58,6 +58,121 @@ static void equal_items_are_interchangeable(void **state) {
     assert_true(r.exact.mean == 0 && r.position.mean == 0);
 }
 
+/* Of answers with the given probabilities. */
+static onet_report calibration(size_t count, const double *probability, const double *exact) {
+    onet_set_measure each[1000];
+    onet_report r;
+    assert_true(count <= 1000);
+    for (size_t s = 0; s < count; s++)
+        each[s] = (onet_set_measure){
+            .n = 3, .placed = 3, .exact = exact[s], .loglik = NAN, .probability = probability[s]};
+    onet_measure_mean(&r, each, NULL, count);
+    return r;
+}
+
+/* Against the definition on a few sets, and on many with right and wrong probabilities against chance. */
+static void calibration_error(void **state) {
+    onet_report r = calibration(5, (double[]){0.95, 1, 0.42, 0.48, NAN}, (double[]){1, 0, 1, 0, 1});
+    assert_true(fabs(r.probability.mean - 2.85 / 4) < 1e-12);
+    assert_true(fabs(r.calibration.mean - (0.95 + 0.1) / 4) < 1e-12);
+    assert_true(isnan(calibration(1, (double[]){NAN}, (double[]){1}).calibration.mean));
+    rng random;
+    rng_seed(&random, 1, 0);
+    double p[1000], right[1000], wrong[1000], sum = 0, expected = 0;
+    int inside = 0;
+    for (int round = 0; round < 200; round++) {
+        for (int s = 0; s < 1000; s++) {
+            p[s] = rng_uniform(&random);
+            right[s] = rng_uniform(&random) < p[s];
+            wrong[s] = rng_uniform(&random) < p[s] * p[s];
+        }
+        onet_report good = calibration(1000, p, right), bad = calibration(1000, p, wrong);
+        sum += good.calibration.mean;
+        expected += good.calibration_chance.mean;
+        assert_true(bad.calibration.low > bad.calibration_chance.high);
+        inside += bad.calibration.low < 1 / 6.0 && bad.calibration.high > 1 / 6.0; /* E(p - p^2) */
+    }
+    assert_true(fabs(sum - expected) < 0.05 * expected);
+    assert_true(inside > 180 && inside < 200); /* of a 95% interval */
+}
+
+/* The probability of an answer is that of all orders which differ from it in equal items alone: the sum that
+ * the network gives to them. */
+static void probability_of_equal_items(void **state) {
+    enum { N = 5 };
+    static const float items[N] = {2, 1, 2, 3, 2};
+    static const int32_t right[N] = {1, 0, 3, 2, 4};
+    onet_model *model = model_of(&(onet_settings){.width = 1,
+                                                  .encoder_blocks = 2,
+                                                  .hidden = 8,
+                                                  .encoder_out = 4,
+                                                  .decoder_blocks = 2,
+                                                  .decoder_out = 4},
+                                 3);
+    onet_order_options o = {.size = sizeof o, .decode = ONET_BEAM, .beam = 120, .top = 120, .device = "cpu"};
+    onet_orderer *orderer;
+    onet_sets *sets;
+    int32_t order[120 * N];
+    double logprob[120], sum = 0;
+    onet_answer answer = {.order = order, .logprob = logprob};
+    onet_set_measure each;
+    assert_int_equal(onet_orderer_new(&orderer, model, &o, NULL), ONET_OK);
+    assert_int_equal(onet_sets_from(&sets, 1, N, 1, items, right, NULL), ONET_OK);
+    assert_int_equal(onet_orderer_run(orderer, sets, &answer, NULL), ONET_OK);
+    assert_int_equal(onet_measure_each(&each, sets, &answer, NULL, NULL), ONET_OK);
+    for (int k = 0; k < 120; k++) {
+        bool same = true;
+        for (int t = 0; t < N; t++) same &= items[order[k * N + t]] == items[order[t]];
+        if (same) sum += exp(logprob[k]);
+    }
+    assert_true(fabs(each.probability - sum) < 1e-4 * sum && sum > 4 * exp(logprob[0]));
+    onet_sets_free(sets);
+    onet_orderer_free(orderer);
+    onet_model_free(model);
+}
+
+/* Sets whose right orders are drawn by the model's own probabilities: then it is calibrated, and if its
+ * logits are multiplied by a number, that is the temperature. */
+static void temperature_is_found(void **state) {
+    enum { SETS = 1500, N = 5 };
+    onet_model *model = model_of(&nets[1], 5);
+    onet_sets *sets = random_sets(3, SETS, N, N, 9);
+    for (size_t i = 0; i < (size_t)model->sh.head_in; i++) model->theta[model->sh.head_weight + i] *= 25;
+    result drawn = run(model, sets, (onet_order_options){.decode = ONET_SAMPLE, .top = 1, .seed = 4});
+    memcpy(sets->order, drawn.order, SETS * N * sizeof *sets->order);
+    for (int k = 0; k < 2; k++) {
+        const double factor = k ? 0.5 : 2;
+        onet_calibration found;
+        result before = run(model, sets, (onet_order_options){.decode = ONET_GREEDY, .top = 1});
+        for (size_t i = 0; i < (size_t)model->sh.head_in; i++)
+            model->theta[model->sh.head_weight + i] *= (float)factor;
+        assert_int_equal(onet_model_calibrate(model, sets, NULL, &found, NULL), ONET_OK);
+        print_message("temperature %g, calibration error %g, before %g, by chance %g\n", found.temperature,
+                      found.after.calibration.mean, found.before.calibration.mean,
+                      found.after.calibration_chance.mean);
+        assert_true(fabs(log(found.temperature / factor)) < 0.2);
+        assert_true(found.before.calibration.mean > found.before.calibration_chance.high);
+        assert_true(found.after.calibration.mean < found.after.calibration_chance.high);
+        result after = run(model, sets, (onet_order_options){.decode = ONET_GREEDY, .top = 1});
+        assert_memory_equal(after.order, before.order, SETS * N * sizeof *after.order);
+        double recorded = strtod(onet_model_record(model, "temperature"), NULL);
+        assert_true(k ? recorded > 0.6 && recorded < 1.6 : fabs(recorded - found.temperature) < 1e-3);
+        for (size_t i = 0; i < (size_t)model->sh.head_in; i++) /* exactly calibrated again */
+            model->theta[model->sh.head_weight + i] *= (float)(found.temperature / factor);
+        result_free(&before);
+        result_free(&after);
+    }
+    int32_t *order = sets->order;
+    onet_error err;
+    sets->order = NULL;
+    assert_int_equal(onet_model_calibrate(model, sets, NULL, NULL, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "no order"));
+    sets->order = order;
+    result_free(&drawn);
+    onet_sets_free(sets);
+    onet_model_free(model);
+}
+
 static void a_set_of_one_has_no_tau(void **state) {
     static const float items[1] = {5};
     static const int32_t answer[1] = {0};
@@ -175,6 +290,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_stay_in_range),
         cmocka_unit_test(equal_items_are_interchangeable),
+        cmocka_unit_test(calibration_error),
+        cmocka_unit_test(probability_of_equal_items),
+        cmocka_unit_test(temperature_is_found),
         cmocka_unit_test(a_set_of_one_has_no_tau),
         cmocka_unit_test(neighbours),
         cmocka_unit_test(means_over_sets_and_steps),

@@ -230,13 +230,16 @@ class Report(Structure):
         ("loglik", Measure),
         ("neighbours", Measure),
         ("loglik_all", Measure),
-        ("reserved", Measure * 6),
+        ("probability", Measure),
+        ("calibration", Measure),
+        ("calibration_chance", Measure),
+        ("reserved", Measure * 3),
     ]
 
 
 class SetMeasure(Structure):
     _fields_ = [
-        *_members("size_t n, placed; double exact, position, tau, neighbours, loglik, reserved[4]"),
+        *_members("size_t n, placed; double exact, position, tau, neighbours, loglik, probability, reserved[3]"),
     ]
 
 

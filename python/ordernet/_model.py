@@ -39,7 +39,8 @@ from ._progress import Progress, SearchLine, bar, search_text, shows
 from ._sets import Sets, as_sets, names_of
 
 #: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
-MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")
+MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all", "probability", "calibration",
+            "calibration_chance")
 
 _NETS = ("encoder_blocks", "hidden", "encoder_out", "decoder_blocks", "decoder_out")
 _PLAIN = (
@@ -801,7 +802,8 @@ class OrderNet:
 
         exact: share of sets in exactly the right order; position: of items at the right place; tau: Kendall's;
         neighbours: share of right neighbours; loglik: log-likelihood of the right order per step, the mean over
-        sets; loglik_all: over all steps.
+        sets; loglik_all: over all steps; probability: of the answers, by the model; calibration: expected calibration
+        error; calibration_chance: what it would be by chance if the probabilities were right.
         """
         given = self._with_orders(sets, orders)
         each = self._each_of(given)

@@ -276,6 +276,7 @@ static const struct {
     {"position", offsetof(onet_set_measure, position)},
     {"neighbours", offsetof(onet_set_measure, neighbours)},
     {"loglik", offsetof(onet_set_measure, loglik)},
+    {"probability", offsetof(onet_set_measure, probability)},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 

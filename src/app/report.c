@@ -12,6 +12,9 @@ const report_measure report_measures[REPORT_MEASURES] = {
     {"right neighbours", "neighbours", offsetof(onet_report, neighbours), true},
     {"log-likelihood per step", "loglik", offsetof(onet_report, loglik), false},
     {"log-likelihood, all steps", "loglik_all", offsetof(onet_report, loglik_all), false},
+    {"probability of answers", "probability", offsetof(onet_report, probability), true},
+    {"calibration error", "calibration", offsetof(onet_report, calibration), true},
+    {"calibration by chance", "calibration_chance", offsetof(onet_report, calibration_chance), true},
 };
 
 const onet_measure *report_measure_of(const onet_report *report, const report_measure *m) {

@@ -15,7 +15,7 @@ typedef struct report_measure {
     bool share; /* shown as a percentage */
 } report_measure;
 
-enum { REPORT_MEASURES = 6 };
+enum { REPORT_MEASURES = 9 };
 extern const report_measure report_measures[REPORT_MEASURES];
 
 const onet_measure *report_measure_of(const onet_report *report, const report_measure *m);

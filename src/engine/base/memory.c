@@ -17,13 +17,23 @@ bool size_mul(size_t count, size_t size, size_t *product) {
 /* A training step uses tens of megabytes: with pages of 4 KB it would wait for address translation. */
 enum { LARGE = 1 << 20 };
 
+static void *room(size_t count, size_t size, size_t *bytes) {
+    if (!size_mul(count, size, bytes) || *bytes > SIZE_MAX - 64) return NULL;
+    *bytes = (*bytes + 63) / 64 * 64;
+    if (!*bytes) *bytes = 64;
+    void *p = aligned_alloc(64, *bytes);
+    if (p && *bytes >= LARGE) huge_pages_advise(p, *bytes);
+    return p;
+}
+
+void *array_room(size_t count, size_t size) {
+    size_t bytes;
+    return room(count, size, &bytes);
+}
+
 void *array_new(size_t count, size_t size) {
     size_t bytes;
-    if (!size_mul(count, size, &bytes) || bytes > SIZE_MAX - 64) return NULL;
-    bytes = (bytes + 63) / 64 * 64;
-    if (!bytes) bytes = 64;
-    void *p = aligned_alloc(64, bytes);
-    if (p && bytes >= LARGE) huge_pages_advise(p, bytes);
+    void *p = room(count, size, &bytes);
     if (p) memset(p, 0, bytes);
     return p;
 }

@@ -11,6 +11,8 @@ bool size_mul(size_t count, size_t size, size_t *product);
 
 /* Zeroed, 64-byte aligned memory for count elements; NULL if there is not enough. Free with free(). */
 void *array_new(size_t count, size_t size);
+/* The same, not zeroed. */
+void *array_room(size_t count, size_t size);
 
 /* Grows *array (any realloc-able block) so that it holds at least `need` elements; false, and the block
  * unchanged, if memory runs out. */

@@ -303,6 +303,12 @@ static int share_of(const job *j) {
     return share > GROUP_SETS ? GROUP_SETS : share ? (int)share : 1;
 }
 
+/* Tasks for the sets from j->first to j->last. */
+static int groups_of(const job *j) {
+    size_t share = (size_t)j->share;
+    return (int)((j->last - j->first + share - 1) / share);
+}
+
 /* Makes the net ready for the sets from j->first to j->last, as many as there is room for. All memory is
  * taken here, before the first set, so that no task can fail. */
 static onet_status reserve(job *j, int beams, onet_error *err) {
@@ -321,7 +327,8 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
     j->last = s;
     j->share = share_of(j);
     bool best_only = j->answers && r->top == 1;
-    for (int t = 0; t < pool_threads(r->pool); t++) {
+    int threads = groups_of(j) > 1 ? pool_threads(r->pool) : 1; /* pool_run leaves one task to thread 0 */
+    for (int t = 0; t < threads; t++) {
         worker *w = &r->worker[t];
         int need = t == 0 && n[1] ? n[1] : n[0];
         if (!need) continue;
@@ -367,8 +374,7 @@ static onet_status run_cpu(job *j, int beams, onet_error *err) {
     for (; j->first < j->sets->count; j->first = j->last) {
         onet_status status = reserve(j, beams, err);
         if (status) return status;
-        size_t share = (size_t)j->share;
-        pool_run(r->pool, (int)((j->last - j->first + share - 1) / share), some_sets, j);
+        pool_run(r->pool, groups_of(j), some_sets, j);
         for (size_t s = j->first; s < j->last && !order_stops(&r->options); s++)
             if (sets_size(j->sets, s) >= LARGE) one_group(j, s, 1, &r->worker[0], r->pool);
         if (order_stops(&r->options)) return fail(err, ONET_INTERRUPTED, "the ordering was stopped");

@@ -14,7 +14,6 @@
 enum { WINDOW = 6, LARGE_WINDOW = 1, LARGE = 256 };
 
 static void beam_free(beam *b) {
-    free(b->plane);
     free(b->p);
     free(b->pos);
     free(b->order);
@@ -48,8 +47,8 @@ void search_free(search *s) {
     free(s->best);
     free(s->first_child);
     free(s->computed);
+    free(s->beam_planes);
     for (int k = 0; k < s->group; k++) {
-        s->greedy[k].b.plane = NULL; /* a part of s->planes */
         beam_free(&s->greedy[k].b);
         free(s->greedy[k].logp);
     }
@@ -120,10 +119,15 @@ bool search_reserve(search *s, const frozen *f, int beams, int n, int group,
               (s->best = array_new((size_t)beams, sizeof *s->best)) &&
               (s->first_child = array_new((size_t)beams, sizeof *s->first_child)) &&
               (s->computed = array_new(columns, sizeof(beam *)));
+    int window = n < LARGE ? WINDOW : LARGE_WINDOW;
+    size_t planes = plane_size(f, n, window), all;
+    ok = ok && !order_stops(options) && size_mul(planes, (size_t)beams, &all) &&
+         (s->beam_planes = array_room(all, sizeof *s->beam_planes));
     for (int b = 0; b < beams && ok; b++) {
-        s->now[b].window = n < LARGE ? WINDOW : LARGE_WINDOW;
+        s->now[b].window = window;
+        s->now[b].plane = s->beam_planes + (size_t)b * planes;
+        memset(s->now[b].plane, 0, planes * sizeof *s->beam_planes);
         ok = !order_stops(options) && /* many beams of a large set take seconds to clear */
-             (s->now[b].plane = array_new(plane_size(f, n, s->now[b].window), sizeof(real))) &&
              beam_new(&s->now[b], f, n, n);
     }
     if (ok && beams > 1) ok = greedy_new(s, f, n, group);

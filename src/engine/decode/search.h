@@ -64,7 +64,8 @@ typedef struct greedy_order {
 
 typedef struct search {
     int beams, n, group; /* that there is memory for */
-    beam *now, *next;    /* [beams]; the memory that they point to is now's */
+    beam *now, *next;    /* [beams]; the memory that they point to is now's, but for the planes */
+    real *beam_planes;   /* of all beams */
     real *step;          /* [beams or group, C]: what the pools give to a block */
     real *pools;         /* [beams or group, N * C]: of the blocks before it */
     int32_t *item;       /* [rows of the group]: the item for each row */

@@ -1,5 +1,5 @@
 /* Measures predicted orders against the correct ones: exact match, position accuracy, Kendall's tau, correct
- * neighbours, log-likelihood, each with a 95% interval. */
+ * neighbours, log-likelihood, calibration, each with a 95% interval. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,17 +72,21 @@ double measure_inversions(int32_t *v, int32_t *scratch, size_t n) {
 }
 
 /* rank[t] = the right position of the item at position t of the answer. Equal items are interchangeable: the
- * k-th of them in the answer counts as the k-th in the right order. */
-static void right_places(const onet_sets *sets, size_t first, size_t n, const int32_t *answer, int32_t *rank,
-                         int32_t *taken) {
+ * k-th of them in the answer counts as the k-th in the right order. Returns the logarithm of the number of
+ * orders that differ in equal items alone. */
+static double right_places(const onet_sets *sets, size_t first, size_t n, const int32_t *answer,
+                           int32_t *rank, int32_t *taken) {
     const int32_t *right = sets->order + first;                  /* the n placed items come first */
     for (size_t p = 0; p < n; p++) taken[right[p]] = (int32_t)p; /* place of each item */
-    int repeats = 0;
+    double orders = 0;
     for (size_t t = 0; t < n; t++) rank[t] = taken[answer[t]];
-    for (size_t a = 1; a < n && !repeats; a++)
-        for (size_t b = 0; b < a && !repeats; b++)
-            repeats = items_same(sets, first + (size_t)right[a], first + (size_t)right[b]);
-    if (!repeats) return;
+    for (size_t a = 1; a < n; a++) {
+        int repeats = 0;
+        for (size_t b = 0; b < a; b++)
+            repeats += items_same(sets, first + (size_t)right[a], first + (size_t)right[b]);
+        if (repeats) orders += log1p(repeats);
+    }
+    if (orders == 0) return 0;
     memset(taken, 0, n * sizeof *taken);
     for (size_t t = 0; t < n; t++)
         for (size_t p = 0; p < n; p++)
@@ -91,6 +95,7 @@ static void right_places(const onet_sets *sets, size_t first, size_t n, const in
                 taken[p] = 1;
                 break;
             }
+    return orders;
 }
 
 /* rank [placed]: the right places of the items of the answer, place by place; it is sorted afterwards. */
@@ -130,8 +135,10 @@ static onet_status measure_each(onet_set_measure *each, const onet_sets *sets, c
     onet_status status = rank && scratch ? ONET_OK : fail_memory(err, "the comparison");
     for (size_t s = 0; s < sets->count && !status; s++) {
         size_t placed = sets_placed(sets, s);
-        right_places(sets, sets->start[s], placed, answers[s].order, rank, scratch);
+        double orders = right_places(sets, sets->start[s], placed, answers[s].order, rank, scratch);
         each[s] = measure_set(sets_size(sets, s), placed, rank, scratch, logprob ? logprob[s] : (double)NAN);
+        /* The network gives all of them the same probability. */
+        each[s].probability = answers[s].logprob ? fmin(1, exp(answers[s].logprob[0] + orders)) : (double)NAN;
     }
     free(rank);
     free(scratch);
@@ -170,6 +177,7 @@ void measure_mean(onet_report *report, const onet_set_measure *each, const size_
     report->neighbours = mean_interval_of(&pairs, own, 0, 1);
     report->loglik = mean_interval_of(&likely, own, -INFINITY, 0);
     report->loglik_all = ratio(each, which, count, own);
+    measure_calibration(report, each, which, count, own);
 }
 
 void onet_measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count) {

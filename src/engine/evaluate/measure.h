@@ -16,6 +16,10 @@ bool items_same(const onet_sets *sets, size_t a, size_t b);
 void measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count,
                   double own);
 
+/* The part of it about the probabilities of the answers (calibration.c). */
+void measure_calibration(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count,
+                         double own);
+
 /* The report of these measures of the sets, with equal sets counted as one in the intervals. */
 onet_status measure_distinct(onet_report *report, const onet_set_measure *each, const onet_sets *sets,
                              onet_error *err);
@@ -25,8 +29,8 @@ double measure_inversions(int32_t *v, int32_t *scratch, size_t n);
 
 /* The expected measures of sorting set s by a score of its items, highest first, where items of equal score
  * come in random order: exact is the probability of the right order, tau its mean. With one score for all
- * that is guessing. score: [n], by item; those of context items are ignored. loglik, position and neighbours
- * are NaN. False when memory is short. */
+ * that is guessing. score: [n], by item; those of context items are ignored. loglik, probability,
+ * position and neighbours are NaN. False when memory is short. */
 bool measure_scores(onet_set_measure *m, const onet_sets *sets, size_t s, const double *score);
 
 #endif

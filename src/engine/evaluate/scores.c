@@ -101,8 +101,13 @@ static bool tied(const onet_sets *sets, const scored *x, size_t n, double *share
 
 bool measure_scores(onet_set_measure *m, const onet_sets *sets, size_t s, const double *score) {
     size_t first = sets->start[s], n = sets_placed(sets, s);
-    *m = (onet_set_measure){
-        .n = sets_size(sets, s), .placed = n, .tau = NAN, .position = NAN, .neighbours = NAN, .loglik = NAN};
+    *m = (onet_set_measure){.n = sets_size(sets, s),
+                            .placed = n,
+                            .tau = NAN,
+                            .position = NAN,
+                            .neighbours = NAN,
+                            .loglik = NAN,
+                            .probability = NAN};
     scored *x = array_new(n, sizeof *x);
     int32_t *place = array_new(2 * n, sizeof *place);
     if (!x || !place) {

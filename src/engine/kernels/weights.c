@@ -7,6 +7,45 @@
 
 #include "engine/base/memory.h"
 
+/* The next `count` numbers of the block, aligned for vectors. */
+static real *take(weights *w, size_t count) {
+    real *p = w->block ? w->block + w->taken : NULL;
+    w->taken += (count + 15) / 16 * 16;
+    return p;
+}
+
+/* Gives each array its place; without a block, finds how large that must be. */
+static void place(weights *w, bool backward) {
+    const shape *sh = w->sh;
+    w->taken = 0;
+    for (int k = 0; k < sh->s.encoder_blocks; k++) {
+        encoder_weights *e = &w->enc[k];
+        int in = sh->enc[k].in;
+        e->first = take(w, packed_size(in, 2 * w->H));
+        e->bias1 = take(w, 2 * (size_t)w->H);
+        e->second = take(w, (size_t)w->H * w->O);
+        e->bias2 = take(w, (size_t)w->O);
+        e->sign = take(w, (size_t)w->O);
+        if (w->E) e->related = take(w, 2 * (size_t)sh->s.relations * w->H);
+        if (backward) e->first_t = take(w, packed_size(2 * w->H, pad(in)));
+    }
+    for (int m = 0; m < sh->s.decoder_blocks; m++) {
+        decoder_weights *d = &w->dec[m];
+        size_t square = 3 * (size_t)m * w->C * w->C, planes = square + 3 * (size_t)(w->E * w->C * w->C);
+        d->v = take(w, planes);
+        d->p = take(w, square);
+        if (backward) d->p_t = take(w, square);
+        if (backward) d->v_t = take(w, planes);
+        d->bias = take(w, (size_t)w->C);
+        d->sign = take(w, (size_t)w->C);
+    }
+    w->rows = take(w, packed_size(sh->D, w->Q));
+    if (backward) w->rows_t = take(w, packed_size(w->Q, w->D));
+    w->head_x = take(w, (size_t)w->D);
+    w->head_v = take(w, (size_t)sh->s.decoder_blocks * w->C);
+    w->head_e = take(w, (size_t)w->C);
+}
+
 bool weights_new(weights *w, const shape *sh, bool backward) {
     memset(w, 0, sizeof *w);
     int M = sh->s.encoder_blocks, N = sh->s.decoder_blocks;
@@ -18,43 +57,14 @@ bool weights_new(weights *w, const shape *sh, bool backward) {
     w->Q = 6 * w->C * N;
     w->E = sh->s.relations > 0;
     w->tasks = M + N + 1;
-    for (int k = 0; k < M; k++) {
-        encoder_weights *e = &w->enc[k];
-        int in = sh->enc[k].in;
-        if (!real_new(&e->first, packed_size(in, 2 * w->H)) || !real_new(&e->bias1, 2 * (size_t)w->H) ||
-            !real_new(&e->second, (size_t)w->H * w->O) || !real_new(&e->bias2, (size_t)w->O) ||
-            !real_new(&e->sign, (size_t)w->O) ||
-            (w->E && !real_new(&e->related, 2 * (size_t)sh->s.relations * w->H)) ||
-            (backward && !real_new(&e->first_t, packed_size(2 * w->H, pad(in)))))
-            return false;
-    }
-    for (int m = 0; m < N; m++) {
-        decoder_weights *d = &w->dec[m];
-        size_t square = 3 * (size_t)m * w->C * w->C, planes = square + 3 * (size_t)(w->E * w->C * w->C);
-        if (!real_new(&d->v, planes) || !real_new(&d->p, square) ||
-            (backward && (!real_new(&d->p_t, square) || !real_new(&d->v_t, planes))) ||
-            !real_new(&d->bias, (size_t)w->C) || !real_new(&d->sign, (size_t)w->C))
-            return false;
-    }
-    return real_new(&w->rows, packed_size(sh->D, w->Q)) &&
-           (!backward || real_new(&w->rows_t, packed_size(w->Q, w->D))) &&
-           real_new(&w->head_x, (size_t)w->D) && real_new(&w->head_v, (size_t)N * w->C) &&
-           real_new(&w->head_e, (size_t)w->C);
+    place(w, backward);
+    if (!real_new(&w->block, w->taken)) return false;
+    place(w, backward);
+    return true;
 }
 
 void weights_free(weights *w) {
-    for (int k = 0; k < MAX_BLOCKS; k++) {
-        encoder_weights *e = &w->enc[k];
-        decoder_weights *d = &w->dec[k];
-        real *all[] = {e->first, e->first_t, e->related, e->bias1, e->second, e->bias2, e->sign,
-                       d->v,     d->v_t,     d->p,       d->p_t,   d->bias,   d->sign};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-    }
-    free(w->rows);
-    free(w->rows_t);
-    free(w->head_x);
-    free(w->head_v);
-    free(w->head_e);
+    free(w->block);
     memset(w, 0, sizeof *w);
 }
 

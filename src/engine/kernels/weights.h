@@ -47,6 +47,8 @@ typedef struct weights {
     real *head_v; /* [N, C] */
     real *head_e; /* [C]: of the relations' plane */
     int tasks;    /* weights_fill comes in so many independent tasks */
+    real *block;  /* [taken]: all of them, since one large block takes huge memory pages */
+    size_t taken;
 } weights;
 
 bool weights_new(weights *w, const shape *sh, bool backward);

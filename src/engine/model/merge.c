@@ -213,9 +213,9 @@ static onet_status take_inputs(onet_model *to, const onet_model *from, onet_erro
 /* Whether the library wrote this entry about the run that trained one part; a key that ends in '.' stands for
  * all that begin so. A merged model was trained by no single run. */
 static bool is_of_a_run(const char *key) {
-    static const char *const own[] = {"data.sets",  "seed",      "batch",  "run",     "kernels",
-                                      "statistics", "precision", "valid.", "weights", "kind",
-                                      "penalty",    "loss",      "steps",  "merged."};
+    static const char *const own[] = {"data.sets",  "seed",      "batch",  "run",         "kernels",
+                                      "statistics", "precision", "valid.", "weights",     "kind",
+                                      "penalty",    "loss",      "steps",  "temperature", "merged."};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         size_t length = strlen(own[i]);
         if (own[i][length - 1] == '.' ? !strncmp(key, own[i], length) : !strcmp(key, own[i])) return true;

@@ -395,11 +395,13 @@ const command cmd_eval = {
     .operands = "FILE",
     .least = 1,
     .most = 1,
-    .about = "Puts the sets of the file in order and compares with their right order: the share of sets in "
-             "exactly the right order, the share of items at the right place, Kendall's tau, the share of "
-             "right neighbours, and the log-likelihood of the right order per step, as a mean over sets and "
-             "over all steps, each with a 95% interval. Items with equal features count as the same item. "
-             "Context items are not counted.",
+    .about =
+        "Puts the sets of the file in order and compares with their right order: the share of sets in "
+        "exactly the right order, the share of items at the right place, Kendall's tau, the share of "
+        "right neighbours, and the log-likelihood of the right order per step, as a mean over sets and "
+        "over all steps, and the probability of the answers with its expected calibration error, each with a "
+        "95% interval. Items with equal features count as the same item. "
+        "Context items are not counted.",
     .examples = "ordernet eval --model sets.safetensors --by-size held-out.jsonl\n"
                 "ordernet eval --model sets.safetensors --group source --per-set each.csv held-out.jsonl\n"
                 "ordernet eval --model sets.safetensors --baselines --train sets.jsonl held-out.jsonl\n"

@@ -8,14 +8,14 @@
 
 #include "engine/base/error.h"
 
-extern const command cmd_bench, cmd_completion, cmd_convert, cmd_draw, cmd_eval, cmd_help, cmd_inspect,
-    cmd_merge, cmd_order, cmd_serve, cmd_train;
+extern const command cmd_bench, cmd_calibrate, cmd_completion, cmd_convert, cmd_draw, cmd_eval, cmd_help,
+    cmd_inspect, cmd_merge, cmd_order, cmd_serve, cmd_train;
 
 enum { COMMANDS = 128 };
 
 /* The commands of the tasks stand between these two lists. */
-static const command *const first[] = {&cmd_train, &cmd_order,   &cmd_eval,  &cmd_inspect, &cmd_merge,
-                                       &cmd_draw,  &cmd_convert, &cmd_bench, NULL};
+static const command *const first[] = {&cmd_train, &cmd_order, &cmd_eval,    &cmd_inspect, &cmd_calibrate,
+                                       &cmd_merge, &cmd_draw,  &cmd_convert, &cmd_bench,   NULL};
 static const command *const last[] = {&cmd_serve, &cmd_help, &cmd_completion, NULL};
 
 /* Appends a list to all commands; returns where the next one goes. */

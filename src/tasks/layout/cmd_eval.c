@@ -46,11 +46,10 @@ static onet_status measure(evaluation *e, int method, onet_error *err) {
     for (size_t i = 0; i < e->count; i++)
         if ((size_t)e->pages[i]->placed > most) most = (size_t)e->pages[i]->placed;
     int32_t *order = array_new(most, sizeof *order), *item = array_new(most, sizeof *item);
-    double logprob = 0;
     if (!e->each[method] || !order || !item) status = fail_memory(err, "the measures");
     for (size_t i = 0; i < e->count && !status; i++) {
         const page *p = e->pages[i];
-        onet_answer answer = {.found = 1, .order = order, .logprob = &logprob};
+        onet_answer answer = {.found = 1, .order = order};
         status = onet_sets_new(&sets, 0, err);
         if (!status) status = page_append(sets, p, true, err);
         int n = 0;

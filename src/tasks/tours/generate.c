@@ -1,6 +1,7 @@
 /* Generates random instances (cities: uniform, clustered, on grids and so on; or asymmetric costs) and solves
- * them, in parallel: each task of the thread pool solves a block of instances. Cities are given out once, or
- * 8 times, under the symmetries of the square. */
+ * them, in parallel: each thread solves a block of instances at a time. The search tree of an instance that
+ * is hard to prove is shared out to all threads. Cities are given out once, or 8 times, under the symmetries
+ * of the square. */
 #include "tasks/tours/generate.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
 #include "ordernet_tsp.h"
+#include "tasks/tours/solve/solvers.h"
 
 /* AHEAD: instances per thread that may be solved before the first of them is written. Instances of at most
  * SMALL cities are solved BLOCK at a time: one takes microseconds, too few to take the mutex for each. */
@@ -66,72 +68,108 @@ const onet_choice *tsp_labels(void) {
     return list;
 }
 
+/* The method for an instance of n cities, never TSP_LABEL_AUTO. */
+static tsp_label method_of(const tsp_plan *plan, int n) {
+    int provable = plan->asymmetric                   ? TSP_EXACT_ASYMMETRIC
+                   : plan->shape == TSP_SHAPE_UNIFORM ? TSP_EXACT_UNIFORM
+                                                      : TSP_EXACT_OTHER;
+    if (plan->label != TSP_LABEL_AUTO) return plan->label;
+    return n <= provable ? TSP_LABEL_EXACT : TSP_LABEL_LOCAL;
+}
+
 static onet_status label(const onet_tsp *t, const tsp_plan *plan, int32_t *tour) {
     static const onet_tsp_method methods[] = {[TSP_LABEL_EXACT] = ONET_TSP_EXACT,
                                               [TSP_LABEL_HELD_KARP] = ONET_TSP_HELD_KARP,
                                               [TSP_LABEL_LOCAL] = ONET_TSP_TWO_OPT};
-    tsp_label by = plan->label;
-    int provable = plan->asymmetric                   ? TSP_EXACT_ASYMMETRIC
-                   : plan->shape == TSP_SHAPE_UNIFORM ? TSP_EXACT_UNIFORM
-                                                      : TSP_EXACT_OTHER;
-    if (by == TSP_LABEL_AUTO) by = t->n <= provable ? TSP_LABEL_EXACT : TSP_LABEL_LOCAL;
     onet_tsp_options options;
     onet_tsp_defaults(&options, sizeof options);
     options.stop = plan->stop;
     options.farthest = 1;
     options.kicks = (int64_t)plan->kicks * t->n;
-    return onet_tsp_solve(t, methods[by], &options, tour, NULL, NULL);
+    return onet_tsp_solve(t, methods[method_of(plan, t->n)], &options, tour, NULL, NULL);
 }
 
 /* A block of solved instances, kept until those before it are written. The arrays are used again for the next
  * block: freeing in one thread what another allocated makes threads wait for each other in malloc. */
-typedef struct solved {
+typedef struct solved solved;
+struct solved {
     bool done;
-    float *xy;     /* [block, values] */
-    int32_t *tour; /* [block, most] */
+    size_t from, at, end; /* its instances, and the one being solved */
+    float *xy;            /* [block, values] */
+    int32_t *tour;        /* [block, most] */
     onet_status status;
-} solved;
+    /* Of the one being solved, if its search is divided. */
+    onet_tsp t;
+    tsp_tree *tree;
+    int begun, ended; /* pieces of this round */
+    solved *next;     /* in job.shared */
+};
 
 /* Blocks go through a ring: the threads solve ahead of the writer, up to `slots` blocks, so that no block
- * waits for a slow one. Whichever thread finishes the next one to be written writes all that are ready. */
+ * waits for a slow one. Whichever thread finishes the next one to be written writes all that are ready. A
+ * thread takes a piece of a shared search if there is one, otherwise the next block. */
 typedef struct job {
     const tsp_plan *plan;
-    size_t first, count, slots;
+    tsp_limit limit;
+    size_t first, count, blocks, slots;
     size_t most, block; /* cities of the largest instance; instances per block */
     size_t values;      /* numbers of the largest instance: coordinates or costs */
     solved *ring;       /* [slots] */
     tsp_put *put;
     void *context;
     pthread_mutex_t mutex;
-    pthread_cond_t moved; /* `written` has grown */
-    size_t written;       /* blocks */
+    pthread_cond_t moved;  /* `written` has grown, a search is shared, or the job has failed */
+    size_t taken, written; /* blocks */
+    solved *shared;        /* blocks whose search has pieces that no thread has taken */
     bool writing;
     onet_status status;
     onet_error err;
 } job;
 
-static size_t block_end(const job *j, size_t block) {
-    return (block + 1) * j->block < j->count ? (block + 1) * j->block : j->count;
+/* Draws the instance s->at, and solves it or plants its search tree. */
+static onet_status begin(const job *j, solved *s, float *xy, int32_t *tour) {
+    const tsp_plan *plan = j->plan;
+    int n = tsp_draw(plan, j->first + s->at, xy);
+    onet_status status = !n                 ? ONET_MEMORY
+                         : plan->asymmetric ? from_costs(&s->t, n, xy)
+                                            : tsp_floats(&s->t, n, xy, NULL);
+    if (status) return status;
+    if (method_of(plan, n) == TSP_LABEL_EXACT && !plan->asymmetric)
+        return tsp_tree_new(&s->tree, &s->t, &j->limit, NULL);
+    return label(&s->t, plan, tour);
 }
 
-static onet_status solve(const job *j, size_t index, float *xy, int32_t *tour) {
-    onet_tsp t = {0};
-    int n = tsp_draw(j->plan, index, xy);
-    onet_status status = !n                    ? ONET_MEMORY
-                         : j->plan->asymmetric ? from_costs(&t, n, xy)
-                                               : tsp_floats(&t, n, xy, NULL);
-    if (!status) status = label(&t, j->plan, tour);
-    onet_tsp_free(&t);
-    return status;
+static void drop(solved *s) {
+    tsp_tree_free(s->tree);
+    onet_tsp_free(&s->t);
+    s->tree = NULL;
 }
 
-static void solve_block(const job *j, size_t block, solved *s) {
-    size_t from = block * j->block, end = block_end(j, block);
+/* Goes on with a block until it is solved, or the search of an instance has pieces to share. */
+static void advance(const job *j, solved *s) {
+    while (s->at < s->end && !s->status) {
+        float *xy = s->xy + (s->at - s->from) * j->values;
+        int32_t *tour = s->tour + (s->at - s->from) * j->most;
+        if (!s->tree) s->status = begin(j, s, xy, tour);
+        while (s->tree && tsp_tree_pieces(s->tree)) {
+            if (tsp_tree_pieces(s->tree) > 1) return;
+            tsp_tree_explore(s->tree, 0);
+            tsp_tree_next(s->tree);
+        }
+        if (s->tree) s->status = tsp_tree_tour(s->tree, tour, NULL, NULL);
+        drop(s);
+        s->at++;
+    }
+}
+
+static void begin_block(const job *j, size_t block, solved *s) {
+    size_t from = block * j->block, end = from + j->block;
+    s->from = s->at = from;
+    s->end = end < j->count ? end : j->count;
     if (!s->xy) s->xy = array_new(j->block * j->values, sizeof *s->xy);
     if (!s->tour) s->tour = array_new(j->block * j->most, sizeof *s->tour);
     s->status = s->xy && s->tour ? ONET_OK : ONET_MEMORY;
-    for (size_t i = from; i < end && !s->status; i++)
-        s->status = solve(j, j->first + i, s->xy + (i - from) * j->values, s->tour + (i - from) * j->most);
+    advance(j, s);
 }
 
 /* Puts an instance under each symmetry. A tour keeps its edges, but not its start and direction, which follow
@@ -157,8 +195,8 @@ static onet_status put_views(const job *j, int n, const float *xy, const int32_t
     return status;
 }
 
-static onet_status write_block(const job *j, size_t block, const solved *s, onet_error *err) {
-    size_t from = block * j->block, end = block_end(j, block);
+static onet_status write_block(const job *j, const solved *s, onet_error *err) {
+    size_t from = s->from, end = s->end;
     onet_status status = ONET_OK;
     for (size_t i = from; i < end && !status; i++) {
         if (j->plan->stop && j->plan->stop(NULL))
@@ -179,7 +217,7 @@ static void write_ready(job *j) {
         j->writing = true;
         pthread_mutex_unlock(&j->mutex);
         onet_error err;
-        onet_status status = write_block(j, j->written, s, &err);
+        onet_status status = write_block(j, s, &err);
         pthread_mutex_lock(&j->mutex);
         s->done = false;
         j->writing = false;
@@ -192,20 +230,56 @@ static void write_ready(job *j) {
     }
 }
 
-static void one_block(void *arg, int task, int thread) {
-    (void)thread;
-    job *j = arg;
-    size_t block = (size_t)task;
-    pthread_mutex_lock(&j->mutex);
-    while (!j->status && block >= j->written + j->slots) pthread_cond_wait(&j->moved, &j->mutex);
-    bool goes_on = !j->status;
+/* Called with the mutex held, after a thread has worked on the block. */
+static void settle(job *j, solved *s) {
+    if (s->tree) {
+        s->begun = s->ended = 0;
+        s->next = j->shared;
+        j->shared = s;
+        pthread_cond_broadcast(&j->moved);
+    } else {
+        s->done = true;
+        write_ready(j);
+    }
+}
+
+/* Called with the mutex held, which is released while a piece is explored. */
+static void take_piece(job *j) {
+    solved *s = j->shared;
+    int piece = s->begun++, pieces = tsp_tree_pieces(s->tree);
+    if (s->begun == pieces) j->shared = s->next;
     pthread_mutex_unlock(&j->mutex);
-    if (!goes_on) return;
-    solved *s = &j->ring[block % j->slots];
-    solve_block(j, block, s);
+    tsp_tree_explore(s->tree, piece);
     pthread_mutex_lock(&j->mutex);
-    s->done = true;
-    write_ready(j);
+    if (++s->ended < pieces) return;
+    pthread_mutex_unlock(&j->mutex);
+    tsp_tree_next(s->tree);
+    advance(j, s);
+    pthread_mutex_lock(&j->mutex);
+    settle(j, s);
+}
+
+static void take_block(job *j) {
+    size_t block = j->taken++;
+    solved *s = &j->ring[block % j->slots];
+    pthread_mutex_unlock(&j->mutex);
+    begin_block(j, block, s);
+    pthread_mutex_lock(&j->mutex);
+    settle(j, s);
+}
+
+static void work(void *arg, int task, int thread) {
+    (void)task, (void)thread;
+    job *j = arg;
+    pthread_mutex_lock(&j->mutex);
+    while (!j->status && j->written < j->blocks) {
+        if (j->shared)
+            take_piece(j);
+        else if (j->taken < j->blocks && j->taken < j->written + j->slots)
+            take_block(j);
+        else
+            pthread_cond_wait(&j->moved, &j->mutex);
+    }
     pthread_mutex_unlock(&j->mutex);
 }
 
@@ -223,6 +297,7 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
     }
     if (count > INT32_MAX) return fail(err, ONET_USAGE, "too many instances at once");
     job j = {.plan = plan,
+             .limit = {.stop = plan->stop},
              .first = first,
              .count = count,
              .put = put,
@@ -236,8 +311,10 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
     j.slots = (size_t)pool_threads(threads) * (AHEAD / j.block);
     j.ring = array_new(j.slots, sizeof *j.ring);
     if (!j.ring) return fail_memory(err, "the instances");
-    pool_run(threads, (int)((count + j.block - 1) / j.block), one_block, &j);
+    j.blocks = (count + j.block - 1) / j.block;
+    pool_run(threads, pool_threads(threads), work, &j);
     for (size_t i = 0; i < j.slots; i++) {
+        drop(&j.ring[i]);
         free(j.ring[i].xy);
         free(j.ring[i].tour);
     }

@@ -185,7 +185,9 @@ const command cmd_words_eval = {
     .summary = "Measure a word model on lines of text",
     .about = "Shuffles the first K words of each line, lets the model put them back, and reports the share "
              "of lines exactly right (two equal words may change places), of words at their place, "
-             "Kendall's tau and the share of right neighbours, each with its 95% interval: greedily, "
+             "Kendall's tau and the share of right neighbours, and the expected calibration error of the "
+             "answers' probabilities, "
+             "each with its 95% interval: greedily, "
              "by beam search and, for up to 7 words, over all orders; for all lines, by the number of "
              "unknown words in them and by their length.",
     .examples = "ordernet words eval --text valid.txt --csv results.csv --examples examples.md\n"

@@ -3,6 +3,7 @@
 #include "tasks/words/test_lines.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ onet_status words_test_open(words_test *t, const words_test_options *options, co
     if (!t->unknown || !t->answers || !t->orders || !t->logprobs) return fail_memory(err, "the test lines");
     for (size_t s = 0; s < sets->count; s++) {
         size_t from = sets->start[s], n = onet_sets_size(sets, s);
+        t->logprobs[s] = NAN; /* a method that is not a network has none */
         t->answers[s] = (onet_answer){.order = t->orders + from, .logprob = t->logprobs + s};
         for (size_t k = from; k < from + n; k++) t->unknown[s] += is_unknown(t, t->made.word[k]);
         if (n > t->longest) t->longest = n;
@@ -72,7 +74,7 @@ onet_status words_test_open(words_test *t, const words_test_options *options, co
     if (!status)
         output_put(t->csv, "how,unknown_words,words,lines,exact,exact_low,exact_high,position,position_low,"
                            "position_high,tau,tau_low,tau_high,neighbours,neighbours_low,neighbours_high,"
-                           "loglik,seconds\n");
+                           "loglik,seconds,probability,calibration,calibration_chance\n");
     return status;
 }
 
@@ -126,13 +128,22 @@ static onet_status report_group(words_test *t, const measures *m, const group *g
     print_measure(r.position, 100, "%");
     print_measure(r.tau, 1, "");
     print_measure(r.neighbours, 100, "%");
+    if (!isnan(r.probability.mean)) {
+        print_measure(r.calibration, 100, "%");
+        printf("  %.1f%%", 100 * r.calibration_chance.mean);
+    }
     printf("\n");
     if (!t->csv) return ONET_OK;
     output_printf(t->csv, "%s,%s,%s,%zu,", how, g->unknown, words, count);
     const onet_measure all[] = {r.exact, r.position, r.tau, r.neighbours};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) csv_measure(t->csv, all[k]);
     if (scored) output_printf(t->csv, "%.5f", r.loglik.mean);
-    output_printf(t->csv, ",%.3f\n", seconds);
+    output_printf(t->csv, ",%.3f,", seconds);
+    if (isnan(r.probability.mean))
+        output_put(t->csv, ",,\n");
+    else
+        output_printf(t->csv, "%.5f,%.5f,%.5f\n", r.probability.mean, r.calibration.mean,
+                      r.calibration_chance.mean);
     return output_status(t->csv, err);
 }
 
@@ -143,8 +154,9 @@ onet_status words_test_report(words_test *t, const char *how, const double *scor
     measures m = {NULL, NULL};
     onet_status status = measure(t, &m, scores, err);
     if (!status)
-        printf("%s, %.2f s\n  %-7s %5s %7s  %-20s  %-20s  %-20s  %s\n", how, seconds, "unknown", "words",
-               "lines", "exact", "position", "Kendall's tau", "right neighbours");
+        printf("%s, %.2f s\n  %-7s %5s %7s  %-20s  %-20s  %-20s  %-20s  %-20s  %s\n", how, seconds, "unknown",
+               "words", "lines", "exact", "position", "Kendall's tau", "right neighbours",
+               "calibration error", "by chance");
     for (size_t g = 0; g < sizeof by_unknown / sizeof *by_unknown && !status; g++)
         status = report_group(t, &m, &by_unknown[g], how, scores, seconds, err);
     for (size_t n = t->shortest; n <= t->longest && t->shortest < t->longest && !status; n++) {

@@ -1,569 +1,190 @@
-/* Finds an optimal tour and proves it: branch and bound on 1-trees with a Lagrangian bound.
+/* Finds an optimal tour and proves it, by branch and bound (subtree.c) that begins with the tour of a local
+ * search.
  *
- * A 1-tree is a spanning tree of all cities but one, and the two shortest edges of that one. Every tour is a
- * 1-tree, so the shortest 1-tree is a lower bound. Adding a price to each city,
- *   c'(i,j) = c(i,j) + price(i) + price(j),
- * changes every tour by the same 2 * sum(price) but pushes the tree towards degree 2 everywhere; the bound
- *   L(price) = length of the best 1-tree under c' - 2 * sum(price)
- * is raised by subgradient steps price(i) += step * (degree(i) - 2). Each node of the search then fixes
- * edges:
- *   - an edge outside the tree whose entry would raise the bound to the best tour is shut for this subtree;
- *   - an edge inside the tree whose removal would do so is forced;
- *   - a city with two forced edges has all others shut, one with two open edges has both forced.
- * Then it branches at a city of degree 3 or more, on the edges whose removal costs most.
- *
- * Bounds are computed in double from the true distances of the tree's edges. A subtree is cut off when its
- * bound comes within 1e-10 of the best tour's length (relative), or, where all distances are whole numbers,
- * when it rounds up to it. */
+ * The search tree is explored in rounds. A round takes the first subtrees that are left, at most ROUND, and
+ * visits at most NODES nodes of each; what is left of them takes their place. All subtrees of a round begin
+ * with the best tour of the rounds before, so they may be explored in any order, by any number of threads,
+ * with the same answer. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "tasks/tours/solve/solvers.h"
+#include "tasks/tours/solve/subtree.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys used instead of a distance; so large that adding prices does not change them. */
-#define SHUT   1e30
-#define FORCED -1e30
+/* Larger rounds wait less often for their last subtree, but keep more of them in memory. */
+enum { ROUND = 64, NODES = 100 };
 
-static const double TOLERANCE = 1e-10;
-
-/* Subgradient steps at the root and at the other nodes, the share of the gap that a step aims at, and the
- * steps without progress after which that share is halved. Measured best at 20 to 50 cities. */
-typedef struct effort {
-    int rounds;
-    double speed;
-    int patience;
-} effort;
-static const effort ROOT = {100, 1.0, 5}, NODE = {15, 1.0, 3};
-
-typedef struct change {
-    int i, j;
-} change;
-
-/* Where to branch: a city of degree 3 or more and its two free tree edges whose removal costs most. */
-typedef struct choice {
-    int city, to[2];
-    double cost[2];
-} choice;
-
-typedef struct search {
+struct tsp_tree {
+    const onet_tsp *given;
+    int32_t *first; /* [given.n]: the city that each one coincides with */
+    onet_tsp own;   /* the distinct cities, if some coincide */
+    int32_t *kept;  /* [own.n]: their numbers in the instance given */
     const onet_tsp *t;
-    int n;
-    int special;        /* the city outside the spanning tree */
-    double *key;        /* [n, n]: distance, or SHUT, or FORCED */
-    int *open, *forced; /* [n]: edges not shut; edges forced */
-    change *trail;      /* edges fixed on the way to this node, to be undone */
-    size_t trail_size, trail_room;
-    int *dirty;     /* [n]: cities whose edges must be checked */
-    bool *is_dirty; /* [n] */
-    int dirties;
-    double *prices; /* [depth, n]: the best prices of each node on the path */
-    size_t price_room;
-    /* The 1-tree of the last call of build_tree. */
-    int *parent;     /* [n]: -1 for the root; of the special city: unused */
-    int *rank;       /* [n]: in the order of joining */
-    int *degree;     /* [n] */
-    int ends[2];     /* the special city's two neighbours, the nearer one first */
-    double *removal; /* [n]: by how much the bound rises when the edge to the parent goes */
-    double end_removal[2];
-    /* Scratch. */
-    choice *choices; /* [n] */
-    double *doubles; /* the arrays of doubles in one block, and those of ints */
-    int *ints;
-    int *list, *from;        /* [n] */
-    double *reach, *toll;    /* [n] */
-    double *price, *last;    /* [n]: the prices being tried; the degrees of the tree before */
-    int32_t *best;           /* [n]: best tour so far */
-    double best_length, cut; /* a bound from `cut` on ends a subtree */
-    double open_bound;       /* least bound of the subtrees left unfinished */
-    long nodes;
     const tsp_limit *limit;
-    double end; /* when the time limit comes; 0: none */
+    double end;
+    int32_t *tour; /* [t.n]: the best so far */
+    double length;
+    subtree_list open; /* the next one last */
+    int pieces;        /* of this round: the last ones of open */
+    exploration explored[ROUND];
+    bool good[ROUND]; /* false: memory ran out */
+    int64_t nodes;
     bool stopped, no_memory;
-} search;
+};
 
-static double *key_of(search *s, int i, int j) {
-    return &s->key[(size_t)i * (size_t)s->n + (size_t)j];
-}
-
-static void set_best(search *s, double length) {
-    s->best_length = length;
-    s->cut = s->t->whole ? length - 1 + 1e-6 : length - TOLERANCE * length;
-}
-
-/* ---- Fixing edges ------------------------------------------------------------------------------------ */
-
-static void mark(search *s, int city) {
-    if (s->is_dirty[city]) return;
-    s->is_dirty[city] = true;
-    s->dirty[s->dirties++] = city;
-}
-
-/* Shuts or forces a free edge and records it for undo. */
-static bool fix(search *s, int i, int j, double value) {
-    if (!array_reserve(&s->trail, &s->trail_room, s->trail_size + 1, sizeof *s->trail)) {
-        s->no_memory = true;
-        return false;
-    }
-    s->trail[s->trail_size++] = (change){i, j};
-    *key_of(s, i, j) = *key_of(s, j, i) = value;
-    if (value == SHUT)
-        s->open[i]--, s->open[j]--;
-    else
-        s->forced[i]++, s->forced[j]++;
-    mark(s, i);
-    mark(s, j);
-    return true;
-}
-
-static void undo(search *s, size_t size) {
-    while (s->trail_size > size) {
-        change c = s->trail[--s->trail_size];
-        if (*key_of(s, c.i, c.j) == SHUT)
-            s->open[c.i]++, s->open[c.j]++;
-        else
-            s->forced[c.i]--, s->forced[c.j]--;
-        *key_of(s, c.i, c.j) = *key_of(s, c.j, c.i) = onet_tsp_distance(s->t, c.i, c.j);
-    }
-}
-
-/* Follows the consequences at the marked cities; false when no tour is left (or memory is out). */
-static bool propagate(search *s) {
-    bool possible = true;
-    while (s->dirties) {
-        int i = s->dirty[--s->dirties];
-        s->is_dirty[i] = false;
-        if (!possible) continue;
-        if (s->open[i] < 2 || s->forced[i] > 2) {
-            possible = false;
-            continue;
-        }
-        double value = s->forced[i] == 2 ? SHUT : FORCED;
-        if ((value == SHUT && s->open[i] == 2) || (value == FORCED && s->open[i] > 2)) continue;
-        for (int j = 0; j < s->n && possible; j++) {
-            double key = *key_of(s, i, j);
-            if (j != i && key != SHUT && key != FORCED) possible = fix(s, i, j, value);
-        }
-    }
-    return possible;
-}
-
-/* ---- The 1-tree -------------------------------------------------------------------------------------- */
-
-/* Prim's algorithm under the prices given; the bound L, or INFINITY when no 1-tree is left. */
-static double build_tree(search *s, const double *price) {
-    int n = s->n, special = s->special, left = 0;
-    int u = special ? 0 : 1;
-    memset(s->degree, 0, (size_t)n * sizeof *s->degree);
-    for (int v = 0; v < n; v++) {
-        if (v == special || v == u) continue;
-        s->list[left] = v;
-        s->reach[left] = INFINITY;
-        s->toll[left++] = price[v];
-    }
-    s->parent[u] = -1;
-    s->rank[u] = 0;
-    double bound = 0;
-    for (int joined = 1; left; joined++) {
-        const double *row = s->key + (size_t)u * (size_t)n;
-        double pay = price[u], least = INFINITY;
-        int next = 0;
-        for (int k = 0; k < left; k++) {
-            double r = row[s->list[k]] + pay, old = s->reach[k];
-            s->from[k] = r < old ? u : s->from[k];
-            r = r < old ? r : old;
-            s->reach[k] = r;
-            r += s->toll[k];
-            next = r < least ? k : next;
-            least = r < least ? r : least;
-        }
-        int v = s->list[next], p = s->from[next];
-        if (least > SHUT / 2) return INFINITY;
-        s->parent[v] = p;
-        s->rank[v] = joined;
-        s->degree[v]++, s->degree[p]++;
-        bound += onet_tsp_distance(s->t, v, p);
-        left--;
-        s->list[next] = s->list[left];
-        s->reach[next] = s->reach[left];
-        s->from[next] = s->from[left];
-        s->toll[next] = s->toll[left];
-        u = v;
-    }
-    const double *row = s->key + (size_t)special * (size_t)n;
-    double first = INFINITY, second = INFINITY;
-    int a = -1, b = -1;
-    for (int v = 0; v < n; v++) {
-        if (v == special) continue;
-        double r = row[v] + price[v];
-        if (r < first)
-            second = first, b = a, first = r, a = v;
-        else if (r < second)
-            second = r, b = v;
-    }
-    if (second > SHUT / 2) return INFINITY;
-    s->ends[0] = a, s->ends[1] = b;
-    s->degree[a]++, s->degree[b]++, s->degree[special] = 2;
-    bound += onet_tsp_distance(s->t, special, a) + onet_tsp_distance(s->t, special, b);
-    for (int v = 0; v < n; v++) bound += price[v] * (s->degree[v] - 2);
-    return bound;
-}
-
-static bool tree_is_tour(const search *s) {
-    for (int v = 0; v < s->n; v++)
-        if (s->degree[v] != 2) return false;
-    return true;
-}
-
-/* The tree has degree 2 everywhere: it is a path from one end to the other, closed by the special city. */
-static void keep_tour(search *s) {
-    int n = s->n, place = 0;
-    int32_t *path = s->best;
-    /* The neighbours in the tree: one in list, the other in from. */
-    for (int v = 0; v < n; v++) s->list[v] = s->from[v] = -1;
-    for (int v = 0; v < n; v++) {
-        if (v == s->special || s->parent[v] < 0) continue;
-        int p = s->parent[v];
-        *(s->list[v] < 0 ? &s->list[v] : &s->from[v]) = p;
-        *(s->list[p] < 0 ? &s->list[p] : &s->from[p]) = v;
-    }
-    path[place++] = s->special;
-    for (int v = s->ends[0], before = -1; v >= 0 && place < n;) {
-        path[place++] = v;
-        int next = s->list[v] != before ? s->list[v] : s->from[v];
-        before = v;
-        v = next;
-    }
-}
-
-/* ---- The bound --------------------------------------------------------------------------------------- */
-
-/* Subgradient steps from the prices given, which become the best ones found. Ends early when the bound
- * reaches the cut or the tree is a tour. */
-static double raise_bound(search *s, double *best_price, const effort *e) {
-    int n = s->n, idle = 0;
-    double speed = e->speed;
-    size_t bytes = (size_t)n * sizeof *best_price;
-    double best = -INFINITY;
-    memcpy(s->price, best_price, bytes);
-    for (int round = 0; round < e->rounds; round++) {
-        double bound = build_tree(s, s->price);
-        if (bound > best) {
-            if (bound > best + 1e-3 * (s->best_length - best)) idle = 0;
-            best = bound;
-            memcpy(best_price, s->price, bytes);
-            if (bound >= s->cut) return bound;
-            if (tree_is_tour(s)) {
-                keep_tour(s);
-                set_best(s, onet_tsp_length(s->t, s->best));
-                return INFINITY;
-            }
-        } else {
-            idle++;
-        }
-        if (idle > e->patience) {
-            speed *= 0.5;
-            idle = 0;
-            memcpy(s->price, best_price, bytes);
-            if (speed < 0.02) break;
-        }
-        double norm = 0;
-        for (int v = 0; v < n; v++) norm += (double)((s->degree[v] - 2) * (s->degree[v] - 2));
-        if (norm == 0) break;
-        double step = speed * (s->best_length - bound) / norm;
-        for (int v = 0; v < n; v++) {
-            double g = s->degree[v] - 2;
-            s->price[v] += step * (round ? 0.7 * g + 0.3 * s->last[v] : g);
-            s->last[v] = g;
-        }
-    }
-    return best;
-}
-
-/* ---- What the bound says about single edges ---------------------------------------------------------- */
-
-/* Weight, with prices, of the tree edge from v to its parent; a forced edge cannot be removed. */
-static double tree_weight(search *s, int v, const double *price) {
-    double key = *key_of(s, v, s->parent[v]);
-    return key == FORCED ? -HUGE_VAL : key + price[v] + price[s->parent[v]];
-}
-
-/* Shuts and forces what the gap between bound and cut allows, and finds the removal costs of the tree's
- * free edges. False when no tour is left. */
-static bool fix_by_bound(search *s, const double *price, double bound) {
-    int n = s->n, special = s->special;
-    double gap = s->cut - bound;
-    double *weight = s->reach; /* [n]: of the edge to the parent */
-    for (int v = 0; v < n; v++) {
-        s->removal[v] = INFINITY;
-        if (v != special && s->parent[v] >= 0) weight[v] = tree_weight(s, v, price);
-    }
-    for (int i = 0; i < n; i++) {
-        const double *row = s->key + (size_t)i * (size_t)n;
-        if (i == special) continue;
-        for (int j = 0; j < i; j++) {
-            if (j == special || row[j] == SHUT || row[j] == FORCED) continue;
-            if (s->parent[i] == j || s->parent[j] == i) continue;
-            double enter = row[j] + price[i] + price[j], leave = -INFINITY;
-            for (int a = i, b = j; a != b;) {
-                int *low = s->rank[a] > s->rank[b] ? &a : &b;
-                if (weight[*low] > leave) leave = weight[*low];
-                *low = s->parent[*low];
-            }
-            if (enter - leave >= gap) {
-                if (!fix(s, i, j, SHUT)) return false;
-                continue;
-            }
-            for (int a = i, b = j; a != b;) {
-                int *low = s->rank[a] > s->rank[b] ? &a : &b;
-                if (enter - weight[*low] < s->removal[*low]) s->removal[*low] = enter - weight[*low];
-                *low = s->parent[*low];
-            }
-        }
-    }
-    /* The special city: another edge replaces its longer one. */
-    double laden[2];
-    for (int e = 0; e < 2; e++) {
-        double key = *key_of(s, special, s->ends[e]);
-        laden[e] = key == FORCED ? -HUGE_VAL : key + price[s->ends[e]];
-        s->end_removal[e] = INFINITY;
-    }
-    for (int v = 0; v < n; v++) {
-        double key = *key_of(s, special, v);
-        if (v == special || v == s->ends[0] || v == s->ends[1] || key == SHUT) continue;
-        double enter = key + price[v];
-        if (enter - laden[1] >= gap) {
-            if (!fix(s, special, v, SHUT)) return false;
-            continue;
-        }
-        for (int e = 0; e < 2; e++)
-            if (enter - laden[e] < s->end_removal[e]) s->end_removal[e] = enter - laden[e];
-    }
-    for (int v = 0; v < n; v++)
-        if (v != special && s->parent[v] >= 0 && weight[v] != -HUGE_VAL && s->removal[v] >= gap)
-            if (!fix(s, v, s->parent[v], FORCED)) return false;
-    for (int e = 0; e < 2; e++)
-        if (laden[e] != -HUGE_VAL && s->end_removal[e] >= gap)
-            if (!fix(s, special, s->ends[e], FORCED)) return false;
-    return propagate(s);
-}
-
-/* Whether every edge of the tree is still open. */
-static bool tree_is_open(search *s) {
-    for (int v = 0; v < s->n; v++)
-        if (v != s->special && s->parent[v] >= 0 && *key_of(s, v, s->parent[v]) == SHUT) return false;
-    for (int e = 0; e < 2; e++)
-        if (*key_of(s, s->special, s->ends[e]) == SHUT) return false;
-    return true;
-}
-
-/* ---- The search -------------------------------------------------------------------------------------- */
-
-static void offer(search *s, choice *c, int city, int to, double cost) {
-    if (s->degree[city] < 3 || *key_of(s, city, to) == FORCED) return;
-    choice *own = &c[city];
-    if (own->to[0] < 0 || cost > own->cost[0]) {
-        own->to[1] = own->to[0], own->cost[1] = own->cost[0];
-        own->to[0] = to, own->cost[0] = cost;
-    } else if (own->to[1] < 0 || cost > own->cost[1]) {
-        own->to[1] = to, own->cost[1] = cost;
-    }
-}
-
-static choice choose_branch(search *s) {
-    choice *all = s->choices, best = {.city = -1};
-    double best_score = -INFINITY;
-    for (int v = 0; v < s->n; v++) all[v] = (choice){v, {-1, -1}, {0, 0}};
-    for (int v = 0; v < s->n; v++) {
-        if (v == s->special || s->parent[v] < 0) continue;
-        offer(s, all, v, s->parent[v], s->removal[v]);
-        offer(s, all, s->parent[v], v, s->removal[v]);
-    }
-    for (int e = 0; e < 2; e++) offer(s, all, s->ends[e], s->special, s->end_removal[e]);
-    for (int v = 0; v < s->n; v++) {
-        if (all[v].to[1] < 0) continue;
-        double score = all[v].cost[1] + 1e-3 * all[v].cost[0] + (s->forced[v] ? all[v].cost[1] : 0);
-        if (score > best_score) best_score = score, best = all[v];
-    }
-    return best;
-}
-
-static void explore(search *s, int depth, double parent_bound);
-
-/* One subtree: `shut` and `force` name edges at a city (-1: none). */
-static void child(search *s, int depth, double bound, int city, int force1, int force2, int shut) {
-    size_t size = s->trail_size;
-    bool possible = true;
-    if (force1 >= 0) possible = fix(s, city, force1, FORCED);
-    if (force2 >= 0) possible = possible && fix(s, city, force2, FORCED);
-    if (shut >= 0) possible = possible && fix(s, city, shut, SHUT);
-    if (propagate(s) && possible) explore(s, depth + 1, bound);
-    undo(s, size);
-}
-
-static void explore(search *s, int depth, double parent_bound) {
-    size_t n = (size_t)s->n;
-    if (s->no_memory) return;
-    if ((s->end > 0 && clock_seconds() > s->end) || tsp_stopped(s->limit)) s->stopped = true;
-    if (s->stopped) {
-        if (parent_bound < s->open_bound) s->open_bound = parent_bound;
-        return;
-    }
-    s->nodes++;
-    if (!array_reserve(&s->prices, &s->price_room, ((size_t)depth + 1) * n, sizeof *s->prices)) {
-        s->no_memory = true;
-        return;
-    }
-    double *price = s->prices + (size_t)depth * n, bound;
-    if (depth)
-        memcpy(price, price - n, n * sizeof *price);
-    else
-        memset(price, 0, n * sizeof *price);
-    for (bool again = false;; again = true) {
-        bound = raise_bound(s, price, depth || again ? &NODE : &ROOT);
-        if (bound >= s->cut) return;
-        bound = build_tree(s, price);
-        if (!fix_by_bound(s, price, bound)) return;
-        if (tree_is_open(s)) break;
-    }
-    if (bound < parent_bound) bound = parent_bound;
-    choice c = choose_branch(s);
-    child(s, depth, bound, c.city, -1, -1, c.to[0]);
-    if (s->forced[c.city]) {
-        child(s, depth, bound, c.city, c.to[0], -1, -1);
-        return;
-    }
-    child(s, depth, bound, c.city, c.to[0], -1, c.to[1]);
-    child(s, depth, bound, c.city, c.to[0], c.to[1], -1);
-}
-
-/* The city whose second-nearest neighbour is farthest: its two edges add most to the bound. */
-static int special_city(const onet_tsp *t) {
-    int special = 0;
-    double most = -1;
-    for (int i = 0; i < t->n; i++) {
-        double first = INFINITY, second = INFINITY;
-        for (int j = 0; j < t->n; j++) {
-            double d = onet_tsp_distance(t, i, j);
-            if (i == j) continue;
-            if (d < first)
-                second = first, first = d;
-            else if (d < second)
-                second = d;
-        }
-        if (second > most) most = second, special = i;
-    }
-    return special;
-}
-
-static void free_search(search *s) {
-    free(s->key);
-    free(s->trail);
-    free(s->prices);
-    free(s->choices);
-    free(s->doubles);
-    free(s->ints);
-    free(s->is_dirty);
-}
-
-static bool new_search(search *s, const onet_tsp *t) {
-    size_t n = (size_t)t->n;
-    *s = (search){.t = t, .n = t->n, .open_bound = INFINITY};
-    s->key = array_new(n * n, sizeof *s->key);
-    s->choices = array_new(n, sizeof *s->choices);
-    s->doubles = array_new(5 * n, sizeof *s->doubles);
-    s->ints = array_new(8 * n, sizeof *s->ints);
-    s->is_dirty = array_new(n, sizeof *s->is_dirty);
-    if (!s->key || !s->choices || !s->doubles || !s->ints || !s->is_dirty) return false;
-    double **doubles[] = {&s->removal, &s->reach, &s->toll, &s->price, &s->last};
-    int **ints[] = {&s->open, &s->forced, &s->dirty, &s->parent, &s->rank, &s->degree, &s->list, &s->from};
-    for (size_t i = 0; i < 5; i++) *doubles[i] = s->doubles + i * n;
-    for (size_t i = 0; i < 8; i++) *ints[i] = s->ints + i * n;
-    memcpy(s->key, t->dist, n * n * sizeof *s->key);
-    for (int i = 0; i < t->n; i++) {
-        *key_of(s, i, i) = SHUT;
-        s->open[i] = t->n - 1;
-    }
-    s->special = special_city(t);
-    return true;
-}
-
-static onet_status branch_and_bound(const onet_tsp *t, const tsp_limit *limit, int32_t *tour,
-                                    onet_tsp_proof *proof, onet_error *err) {
-    double began = clock_seconds(), seconds = limit ? limit->seconds : 0;
-    tsp_limit start = limit ? *limit : (tsp_limit){0};
-    start.seconds /= 4;
-    onet_status status = tsp_nearest(t, 0, tour, err);
-    long n = t->n,
-         kicks = n <= 50 ? n * n / 20 : n * n * n / 1000; /* cheap compared with the search that they save */
-    if (!status) status = tsp_local(t, kicks, &start, 1, tour, err);
+/* Makes the instance of the `count` distinct cities. */
+static onet_status merge(tsp_tree *s, int count, onet_error *err) {
+    onet_status status = onet_tsp_blank(&s->own, count, false, err);
+    s->kept = array_new((size_t)count, sizeof *s->kept);
+    if (!s->kept && !status) status = fail_memory(err, "the exact solver");
     if (status) return status;
-    search s;
-    if (!new_search(&s, t)) {
-        free_search(&s);
-        return fail_memory(err, "the exact solver");
-    }
-    s.best = tour;
-    s.limit = limit;
-    s.end = seconds > 0 ? began + seconds : 0;
-    set_best(&s, onet_tsp_length(t, tour));
-    explore(&s, 0, 0);
-    proof->proven = !s.stopped;
-    proof->bound = t->whole ? ceil(s.open_bound - 1e-6) : s.open_bound;
-    proof->nodes = s.nodes;
-    bool no_memory = s.no_memory;
-    free_search(&s);
-    return no_memory ? fail_memory(err, "the exact solver's search tree") : ONET_OK;
+    for (int i = 0, k = 0; i < s->given->n; i++)
+        if (s->first[i] == i) s->kept[k++] = i;
+    s->own.whole = s->given->whole;
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < count; b++)
+            s->own.dist[(size_t)a * (size_t)count + (size_t)b] =
+                onet_tsp_distance(s->given, s->kept[a], s->kept[b]);
+    s->t = &s->own;
+    return ONET_OK;
 }
 
-/* An instance without coincident cities. */
-static onet_status solve_distinct(const onet_tsp *t, const tsp_limit *limit, int32_t *tour,
-                                  onet_tsp_proof *proof, onet_error *err) {
-    *proof = (onet_tsp_proof){.proven = true};
-    for (int i = 0; i < t->n; i++) tour[i] = i;
-    if (t->n <= 3 || degenerate_line(t, tour)) return ONET_OK;
-    return branch_and_bound(t, limit, tour, proof, err);
+static void begin_round(tsp_tree *s) {
+    bool goes_on = !s->stopped && !s->no_memory;
+    s->pieces = !goes_on ? 0 : s->open.count < ROUND ? (int)s->open.count : ROUND;
 }
 
-/* Solves the instance of the `count` distinct cities of first [n]; each other city follows the one that it
- * coincides with. */
-static onet_status solve_merged(const onet_tsp *t, const int32_t *first, int count, const tsp_limit *limit,
-                                int32_t *tour, onet_tsp_proof *proof, onet_error *err) {
-    onet_tsp small;
-    int32_t *kept = array_new((size_t)count * 2, sizeof *kept), *order = kept + count;
-    if (!kept) return fail_memory(err, "the exact solver");
-    onet_status status = onet_tsp_blank(&small, count, false, err);
-    for (int i = 0, k = 0; i < t->n; i++)
-        if (first[i] == i) kept[k++] = i;
-    if (!status) {
-        small.whole = t->whole;
-        for (int a = 0; a < count; a++)
-            for (int b = 0; b < count; b++)
-                small.dist[(size_t)a * (size_t)count + (size_t)b] = onet_tsp_distance(t, kept[a], kept[b]);
-        status = solve_distinct(&small, limit, order, proof, err);
-    }
-    for (int k = 0, place = 0; k < count && !status; k++)
-        for (int i = 0; i < t->n; i++)
-            if (first[i] == kept[order[k]]) tour[place++] = i;
-    onet_tsp_free(&small);
-    free(kept);
+/* The first tour, and the whole tree as the one subtree that is open. */
+static onet_status plant(tsp_tree *s, onet_error *err) {
+    int n = s->t->n;
+    s->tour = array_new((size_t)n, sizeof *s->tour);
+    if (!s->tour) return fail_memory(err, "the exact solver");
+    for (int i = 0; i < n; i++) s->tour[i] = i;
+    if (n <= 3 || degenerate_line(s->t, s->tour)) return ONET_OK;
+    tsp_limit start = s->limit ? *s->limit : (tsp_limit){0};
+    start.seconds /= 4;
+    int64_t kicks =
+        n <= 50 ? n * n / 20 : (int64_t)n * n * n / 1000; /* cheap compared with the search that they save */
+    onet_status status = tsp_nearest(s->t, 0, s->tour, err);
+    if (!status) status = tsp_local(s->t, kicks, &start, 1, s->tour, err);
+    s->length = onet_tsp_length(s->t, s->tour);
+    if (!status && !array_reserve(&s->open.list, &s->open.room, 1, sizeof *s->open.list))
+        status = fail_memory(err, "the exact solver");
+    if (!status) s->open.list[s->open.count++] = (subtree){0};
     return status;
+}
+
+onet_status tsp_tree_new(tsp_tree **tree, const onet_tsp *t, const tsp_limit *limit, onet_error *err) {
+    double began = clock_seconds();
+    *tree = NULL;
+    tsp_tree *s = array_new(1, sizeof *s);
+    if (!s) return fail_memory(err, "the exact solver");
+    s->given = s->t = t;
+    s->limit = limit;
+    s->end = limit && limit->seconds > 0 ? began + limit->seconds : 0;
+    s->first = array_new((size_t)t->n, sizeof *s->first);
+    onet_status status = s->first ? ONET_OK : fail_memory(err, "the exact solver");
+    int count = status ? 0 : degenerate_merge(t, s->first);
+    if (!status && count < t->n) status = merge(s, count, err);
+    if (!status) status = plant(s, err);
+    if (status) {
+        tsp_tree_free(s);
+        return status;
+    }
+    begin_round(s);
+    *tree = s;
+    return ONET_OK;
+}
+
+void tsp_tree_free(tsp_tree *s) {
+    if (!s) return;
+    subtree_list_free(&s->open);
+    onet_tsp_free(&s->own);
+    free(s->first);
+    free(s->kept);
+    free(s->tour);
+    free(s);
+}
+
+int tsp_tree_pieces(const tsp_tree *s) {
+    return s->pieces;
+}
+
+void tsp_tree_explore(tsp_tree *s, int piece) {
+    size_t n = (size_t)s->t->n;
+    exploration *e = &s->explored[piece];
+    *e = (exploration){.limit = s->limit, .end = s->end, .most = NODES, .length = s->length};
+    e->tour = array_new(n, sizeof *e->tour);
+    s->good[piece] = e->tour != NULL;
+    if (!e->tour) return;
+    memcpy(e->tour, s->tour, n * sizeof *e->tour);
+    s->good[piece] = subtree_explore(s->t, &s->open.list[s->open.count - 1 - (size_t)piece], e);
+}
+
+/* Puts what a piece has left on the pile, the first one on top. */
+static void pile_up(tsp_tree *s, exploration *e) {
+    subtree_list *open = &s->open, *left = &e->left;
+    if (!array_reserve(&open->list, &open->room, open->count + left->count, sizeof *open->list)) {
+        s->no_memory = true;
+        return;
+    }
+    while (left->count) open->list[open->count++] = left->list[--left->count];
+}
+
+void tsp_tree_next(tsp_tree *s) {
+    for (int i = 0; i < s->pieces; i++) subtree_free(&s->open.list[--s->open.count]);
+    for (int i = s->pieces - 1; i >= 0; i--) {
+        exploration *e = &s->explored[i];
+        s->no_memory = s->no_memory || !s->good[i];
+        s->stopped = s->stopped || e->stopped;
+        s->nodes += e->nodes;
+        pile_up(s, e);
+        if (e->tour && e->length <= s->length) {
+            s->length = e->length;
+            memcpy(s->tour, e->tour, (size_t)s->t->n * sizeof *s->tour);
+        }
+        free(e->tour);
+        subtree_list_free(&e->left);
+    }
+    begin_round(s);
+}
+
+onet_status tsp_tree_tour(const tsp_tree *s, int32_t *tour, onet_tsp_proof *proof, onet_error *err) {
+    if (s->no_memory) return fail_memory(err, "the exact solver's search tree");
+    onet_tsp_proof found = {.proven = true, .nodes = s->nodes};
+    double least = INFINITY;
+    for (size_t i = 0; i < s->open.count; i++) {
+        double bound = s->open.list[i].bound;
+        if (bound >= subtree_cut(s->t, s->length)) continue;
+        found.proven = false;
+        least = fmin(least, bound);
+    }
+    if (!found.proven) found.bound = s->t->whole ? ceil(least - 1e-6) : least;
+    /* Each city that was left out follows the one that it coincides with. */
+    for (int k = 0, place = 0; k < s->t->n; k++) {
+        int32_t city = s->kept ? s->kept[s->tour[k]] : s->tour[k];
+        for (int i = city; i < s->given->n; i++)
+            if (s->first[i] == city) tour[place++] = i;
+    }
+    tsp_finish(s->given, tour, &found);
+    if (proof) *proof = found;
+    return ONET_OK;
 }
 
 onet_status tsp_exact(const onet_tsp *t, const tsp_limit *limit, int32_t *tour, onet_tsp_proof *proof,
                       onet_error *err) {
-    onet_tsp_proof found;
-    int32_t *first = array_new((size_t)t->n, sizeof *first);
-    if (!first) return fail_memory(err, "the exact solver");
-    int count = degenerate_merge(t, first);
-    onet_status status = count == t->n ? solve_distinct(t, limit, tour, &found, err)
-                                       : solve_merged(t, first, count, limit, tour, &found, err);
-    free(first);
+    tsp_tree *tree;
+    onet_status status = tsp_tree_new(&tree, t, limit, err);
     if (status) return status;
-    tsp_finish(t, tour, &found);
-    if (proof) *proof = found;
-    return ONET_OK;
+    while (tsp_tree_pieces(tree)) {
+        for (int i = 0; i < tsp_tree_pieces(tree); i++) tsp_tree_explore(tree, i);
+        tsp_tree_next(tree);
+    }
+    status = tsp_tree_tour(tree, tour, proof, err);
+    tsp_tree_free(tree);
+    return status;
 }

@@ -37,6 +37,27 @@ static inline void tsp_finish(const onet_tsp *t, int32_t *tour, onet_tsp_proof *
 onet_status tsp_exact(const onet_tsp *t, const tsp_limit *limit, int32_t *tour, onet_tsp_proof *proof,
                       onet_error *err);
 
+/* The same by several threads. The search tree is explored in rounds of pieces; within a round, each piece
+ * may be explored by any thread at any time. The answer does not depend on that.
+ *
+ *     tsp_tree_new(&tree, t, limit, err);
+ *     while (tsp_tree_pieces(tree)) {
+ *         for (int i = 0; i < tsp_tree_pieces(tree); i++) tsp_tree_explore(tree, i);   // in parallel
+ *         tsp_tree_next(tree);
+ *     }
+ *     tsp_tree_tour(tree, tour, &proof, err);
+ *     tsp_tree_free(tree);
+ *
+ * The instance and the limit must stay until the tree is freed. A new tree has one piece, or none where there
+ * is nothing to search. */
+typedef struct tsp_tree tsp_tree;
+onet_status tsp_tree_new(tsp_tree **tree, const onet_tsp *t, const tsp_limit *limit, onet_error *err);
+int tsp_tree_pieces(const tsp_tree *tree); /* of this round; 0: the search has ended */
+void tsp_tree_explore(tsp_tree *tree, int piece);
+void tsp_tree_next(tsp_tree *tree);
+onet_status tsp_tree_tour(const tsp_tree *tree, int32_t *tour, onet_tsp_proof *proof, onet_error *err);
+void tsp_tree_free(tsp_tree *tree);
+
 /* The same for asymmetric instances: the dynamic program, or for more cities than it takes the tour of
  * tsp_directed with kicks, and a bound, which seldom proves it. */
 onet_status tsp_directed_exact(const onet_tsp *t, const tsp_limit *limit, uint64_t seed, int32_t *tour,
