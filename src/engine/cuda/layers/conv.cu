@@ -8,7 +8,7 @@
  * conv<., true>, backward pass of a block, the same loop over later blocks: dv from their dpre, and the
  * sums for the backward pass of its own norm.
  *
- * The products run on the tensor cores (mma.cuh). A warp has 32 cells, or 32 steps with their pools, and
+ * The products run on the tensor cores (mma.cuh). A warp has 32 (or 16) cells, or steps with their pools, and
  * half of the channels; its sums stay in registers over all blocks that it reads.
  *
  * A kernel of the main stream starts while the one before it still runs, but after the one before that has
@@ -631,7 +631,7 @@ __global__ void __launch_bounds__(CONV_THREADS * 32 / conv_piece(16 * NT, P), NT
     /* How many blocks this one reads; the newest comes last. */
     const int count = BACK ? p.N - 1 - p.m : p.m, ahead = l.stages - 1;
     /* The stage that is used last has the results, the other one what the epilogue reads. */
-    const int used = ahead ? count & 1 ^ 1 : 0;
+    const int used = ahead ? (count + 1) % 2 : 0;
     float *out = shared + used * l.stage, *extra = shared + (ahead ? 1 - used : 0) * l.stage;
     bool waited = false;
     double total_here = 0; /* of channel and sum tid */

@@ -41,13 +41,18 @@
  * inputs (inputs.cu)                 dq, rows, item_d                  dx; gd, k0, k1 of the last norm2
  * encoder block k, last first:
  *   pair_backward_kernel (pairs_back.cu)  ac, u, gd, arg, k0, k1       sum, g, c0, c1, gradients of b2, norm1
- *   (in bfloat16 pairs_bf16.cu)
  *   [sum_rows]                       g                                 g_total
  *   encoder_correct (encoder_back.cu)  ac, sum, c0, c1                 dac
  *   related_weights (relations.cu)   e, ac, u, gd, arg, k0, k1, c0, c1 related_part
  *   [rows_weights]                   dac, x                            weight_part
  *   inputs                           dac, w1                           dx; gd, k0, k1 of norm2 of block k-1
  * finish, move (step/optimise.cu)    all parts                         the gradient; the parameters
+ *
+ * In bfloat16 what only products read is stored so (stored<P>), and other kernels take the place of some:
+ *   features_bf16, rows_bf16_kernel (rows_bf16.cu)   encoder_rows, decoder_rows
+ *   pair_sums_bf16 (encoder.cu)                      pair_sums
+ *   pair_backward_bf16_kernel (pairs_bf16.cu)        pair_backward_kernel
+ *   inputs_bf16 (inputs.cu), rows_weights_bf16 (weights.cu)
  */
 /* clang-format on */
 #ifndef CUDA_LAYERS_LAYERS_CUH
