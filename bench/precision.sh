@@ -21,7 +21,7 @@ train() {
         for precision in float32 tf32 bf16; do
             model=$out/$task-$precision-$seed.safetensors
             $program train --data "$data" --model "$model" --device cuda --precision $precision --seed $seed \
-                --max-steps "$steps" --epochs 100000 --encoder-blocks 3 --decoder-blocks 3 "$@" --quiet --force
+                --max-steps "$steps" --epochs 100000 --encoder-blocks 2 --decoder-blocks 2 "$@" --quiet --force
             loss=$(awk -F, 'NR > 1 { at[NR] = $1; loss[NR] = $3 } END {
                 for (i in at) if (at[i] > 0.9 * at[NR]) { sum += loss[i]; n++ } printf "%.4f", sum / n }' "${model%.safetensors}.log.csv")
             exact=$($program eval --model "$model" --device cpu "$new" | awk '/exact/ { print $3; exit }')
@@ -29,8 +29,8 @@ train() {
         done
     done
 }
-train sorting examples/data/sort.jsonl examples/data/sort-valid.jsonl --hidden 64 --encoder-out 32 --decoder-out 32
-train tours "$out/tours.safetensors" "$out/tours-new.safetensors" --hidden 64 --encoder-out 16 --decoder-out 16
+train sorting examples/data/sort.jsonl examples/data/sort-valid.jsonl --hidden 32 --encoder-out 16 --decoder-out 16
+train tours "$out/tours.safetensors" "$out/tours-new.safetensors" --hidden 32 --encoder-out 32 --decoder-out 32
 digits=$(make -s print-shared)/data/tasks/digits
 [ ! -e "$digits.train.jsonl" ] ||
-    train digits "$digits.train.jsonl" "$digits.test.jsonl" --hidden 128 --encoder-out 64 --decoder-out 64
+    train digits "$digits.train.jsonl" "$digits.test.jsonl" --hidden 32 --encoder-out 64 --decoder-out 64

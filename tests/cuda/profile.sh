@@ -1,12 +1,14 @@
 #!/bin/sh
 # Profiles each GPU kernel of one training step with Nsight Compute: time, float32 operations (a TF32 product
-# on the tensor cores counts a third) and device memory traffic. With a fifth argument the step is launched as
-# in training, as one CUDA graph; else operation by operation, and the single kernel of a narrow network then
-# runs once per phase.
-# usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS [graph]
+# on the tensor cores counts a third, one of bfloat16 not at all) and device memory traffic. FIRST-LAST: sets of
+# these sizes in turn. With `graph` the step is launched as in training, as one CUDA graph; else operation by
+# operation, and the single kernel of a narrow network then runs once per phase.
+# usage: profile.sh TEST_PROGRAM tsp|words|large BATCH ITEMS|FIRST-LAST [graph] [tf32|bf16]
 command -v ncu >/dev/null || { echo "profile.sh: ncu (Nsight Compute) is not installed, or not in PATH" >&2; exit 1; }
+program=$1
+shift
 table=$(ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,dram__bytes.sum \
-    --csv "$1" ./libordernet-cuda.so profile "$2" "$3" "$4" ${5+"$5"} 2>/dev/null | awk -F'","' '
+    --csv "$program" ./libordernet-cuda.so profile "$@" 2>/dev/null | awk -F'","' '
     /^"[0-9]/ {
         name = $5; sub(/\(.*/, "", name); sub(/^void /, "", name)
         value = $NF; gsub(/[",]/, "", value); unit = $14
@@ -23,5 +25,5 @@ table=$(ncu --clock-control none --cache-control none --metrics gpu__time_durati
             flops += work[n]; moved += bytes[n]
         }
         printf "all kernels, one after the other: %.1f us, %.2f GFLOP, %.1f MB\n", all / 2, flops / 2e9, moved / 2e6
-    }') || { echo "profile.sh: ncu measured no kernel; 'ncu $1 ./libordernet-cuda.so profile $2 $3 $4${5+ $5}' says why" >&2; exit 1; }
+    }') || { echo "profile.sh: ncu measured no kernel; 'ncu $program ./libordernet-cuda.so profile $*' says why" >&2; exit 1; }
 printf '%s\n' "$table" | sort
