@@ -12,7 +12,6 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/evaluate/mean.h"
 #include "ordernet_io.h"
 
 enum { QUARTER, HALF, ALL, PARTS };
@@ -55,9 +54,9 @@ static onet_measure gain(const onet_set_measure *more, const onet_set_measure *l
         square += d * d;
         n++;
     }
-    double gained = n > 0 ? sum / n : 0, var = n > 1 ? fmax(0, (square - sum * gained) / (n - 1)) : 0;
-    double half = NORMAL_95 * sqrt(var / (n > 0 ? n : 1));
-    return (onet_measure){gained, gained - half, gained + half};
+    double mean = n > 0 ? sum / n : 0, var = n > 1 ? fmax(0, (square - sum * mean) / (n - 1)) : 0;
+    double half = 1.96 * sqrt(var / (n > 0 ? n : 1));
+    return (onet_measure){mean, mean - half, mean + half};
 }
 
 /* A gain in exact match that is worth more examples; if the interval reaches it, it is not ruled out. */

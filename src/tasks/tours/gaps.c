@@ -4,7 +4,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/evaluate/mean.h"
 #include "tasks/tours/load.h"
 #include <math.h>
 #include <stdlib.h>
@@ -29,9 +28,9 @@ static void add(sums *s, double value) {
     s->two += value * value;
 }
 
-static onet_measure mean_of(const sums *s, size_t count) {
+static onet_measure mean(const sums *s, size_t count) {
     double m = s->one / (double)count, variance = s->two / (double)count - m * m;
-    double half = count > 1 ? NORMAL_95 * sqrt(fmax(variance, 0) / (double)(count - 1)) : (double)NAN;
+    double half = count > 1 ? 1.96 * sqrt(fmax(variance, 0) / (double)(count - 1)) : (double)NAN;
     return (onet_measure){m, m - half, m + half};
 }
 
@@ -144,8 +143,8 @@ onet_status gap_measure(gap_row *row, int n, const gap_setting *s, onet_error *e
             status = fail(err, ONET_INTERRUPTED, "stopped");
     }
     for (int m = 0; m < GAP_METHODS; m++) {
-        row->length[m] = mean_of(&length[m], row->count);
-        row->gap[m] = mean_of(&gap[m], row->count);
+        row->length[m] = mean(&length[m], row->count);
+        row->gap[m] = mean(&gap[m], row->count);
     }
     free_piece(&p);
     return status;
