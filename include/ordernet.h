@@ -431,6 +431,10 @@ typedef struct onet_train_options {
      * in each epoch, and on as many of its context items; 0: whole. The time of a set grows with the square
      * of its items. */
     int crop;
+    /* This share of the encoder's pooled features is 0 in a step, drawn anew for each item and step, and the
+     * others are multiplied by 1 / (1 - dropout). With ONET_STATISTICS_MEASURED the norms' statistics are
+     * those without dropout, as when sets are ordered. */
+    double dropout;
 } onet_train_options;
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */

@@ -615,6 +615,8 @@ static void training(void **state) {
     option(jitter, INFINITY);
     option(stray, -0.1);
     option(stray, NAN);
+    option(dropout, 1);
+    option(dropout, NAN);
     option(crop, -1);
     option(crop, 1);
     option(models, 0);

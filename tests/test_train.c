@@ -143,6 +143,7 @@ static void threads_give_the_same_bits(void **state) {
         o.drop = 0.4;
         o.jitter = 0.05;
         o.stray = 0.1;
+        o.dropout = 0.2;
         o.batches = ONET_BATCHES_ONE_SIZE;
         same_bits_for_any_threads(sets, valid, o);
         o.batches = ONET_BATCHES_MIXED;
@@ -180,6 +181,7 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
     o.drop = drop;
     if (sets->items) o.jitter = drop / 5;
     o.stray = drop / 4;
+    o.dropout = drop / 2;
     o.crop = drop > 0 ? 4 : 0;
     o.patience = patience;
     o.batches = batches;

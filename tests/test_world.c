@@ -202,6 +202,7 @@ static void trains_the_same(void **state) {
         if (kind >= 2) {
             t.o.drop = 0.5;
             t.o.jitter = as_words ? 0 : 0.05;
+            t.o.dropout = 0.1;
             t.o.batches = as_words || kind >= 4 ? ONET_BATCHES_MIXED : ONET_BATCHES_ONE_SIZE;
         }
         bool made = kind == 6; /* a relation made from the feature, and quantiles of one */

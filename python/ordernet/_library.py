@@ -208,6 +208,7 @@ class TrainOptions(Structure):
         *_members("pointer context, from_, world; int keep, keep_stopped"),
         ("best", POINTER(c_void_p)),
         *_members("int half, models; double stray; string scale; int within; string relate; int crop"),
+        *_members("double dropout"),
     ]
 
 

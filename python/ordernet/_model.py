@@ -63,6 +63,7 @@ _PLAIN = (
     "jitter",
     "stray",
     "crop",
+    "dropout",
     "threads",
     "valid_limit",
     "patience",
@@ -140,10 +141,11 @@ class OrderNet:
         "distance:x+y,difference:age,equal:type" of distance (Euclidean), difference (the second less the first, for each
         column), product (summed over the columns) and equal (1 or 0), with columns by name, or by number from 1; all
         where none is named. The model keeps the list and makes them itself.
-    standardise, drop, jitter, stray, crop, train_vectors, forget
+    standardise, drop, jitter, stray, crop, dropout, train_vectors, forget
         scale features to mean 0 and variance 1; leave items out, add noise to features, place another item than
-        the right one at some steps, learn from stretches of ``crop`` items of larger sets, anew in each epoch; words:
-        train their vectors, take a share of them for unknown.
+        the right one at some steps, learn from stretches of ``crop`` items of larger sets, anew in each epoch; set a
+        share of the encoder's pooled features to 0 in each step; words: train their vectors, take a share of them for
+        unknown.
     batches, statistics, precision, half
         "mixed" or "one-size"; "running" or "measured"; "float32", "tf32" or "bf16" (both on a GPU); half=True rounds
         the weights of the model to half precision, which halves its file.
@@ -231,6 +233,7 @@ class OrderNet:
         jitter: float = 0.0,
         stray: float = 0.0,
         crop: int = 0,
+        dropout: float = 0.0,
         train_vectors: bool = False,
         forget: float = 0.0,
         batches: str = "mixed",
@@ -281,6 +284,7 @@ class OrderNet:
         self.jitter = jitter
         self.stray = stray
         self.crop = crop
+        self.dropout = dropout
         self.train_vectors = train_vectors
         self.forget = forget
         self.batches = batches

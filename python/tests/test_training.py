@@ -69,6 +69,14 @@ def test_steps_stray(data):
         ordernet.OrderNet(**SMALL, stray=1).fit(*data)
 
 
+def test_pooled_features_are_dropped(data):
+    plain = ordernet.OrderNet(**SMALL).fit(*data)
+    dropped = ordernet.OrderNet(**SMALL, dropout=0.2).fit(*data)
+    assert dropped.checksum_ != plain.checksum_ and "dropout=0.2" in dropped.record_["run"]
+    with pytest.raises(ordernet.UsageError, match="dropout"):
+        ordernet.OrderNet(**SMALL, dropout=1).fit(*data)
+
+
 def test_large_sets_are_cropped(data):
     plain = ordernet.OrderNet(**SMALL).fit(*data)
     cropped = ordernet.OrderNet(**SMALL, crop=3).fit(*data)

@@ -56,6 +56,7 @@ typedef struct cases {
     int context;      /* 1: about a third of the items are context */
     int given;        /* 1: the relative features are given, as where items were left out */
     int strays;       /* 1: the right item of a step is not always the one that is placed */
+    float dropout;
 } test_case;
 
 #define CASE(NAME, SETTINGS, SETS, ITEMS)                                                                    \
@@ -123,6 +124,7 @@ typedef struct sample {
     float *theta;
     float *relative; /* [items, width], where they are given */
     int32_t *target; /* [items], where the orders stray */
+    float dropout;
     uint32_t *index;
     int B;
     batch_size room; /* for all sets */
@@ -212,6 +214,7 @@ static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed
             k->relative[i] = (float)(2 * generated_uniform(seed, 80, i) - 1);
     }
     if (tc->strays) add_targets(k, seed);
+    k->dropout = tc->dropout;
     k->room = size_of_batch(k, k->index, count);
     if (!vocabulary) return;
     k->words.count = vocabulary;
@@ -306,6 +309,8 @@ static net *open_shared(const sample *k, int which, int train_vectors, member *m
     must(t->ops->reserve(t, k->room, &err), &err);
     t->relative = k->relative;
     t->target = k->target;
+    t->dropout = k->dropout;
+    t->dropout_seed = 5;
     must(t->ops->data(t, &k->sets, mean, scale, train_vectors, &err), &err);
     must(t->ops->put(t, NET_THETA, k->theta, &err), &err);
     return t;
@@ -1320,7 +1325,8 @@ int main(int argc, char **argv) {
         CASE("odd mean", odd_mean, 2, 3),
         CASE("narrow mean", narrow_mean, 3, 4),
         CASE("relative", relative, 2, 35),
-        {.name = "narrow mean, strays", .s = narrow_mean, .B = 3, .n = 4, .strays = 1}};
+        {.name = "narrow mean, strays", .s = narrow_mean, .B = 3, .n = 4, .strays = 1},
+        {.name = "narrow mean, dropout", .s = narrow_mean, .B = 3, .n = 4, .dropout = 0.25f}};
     /* Batches of several sizes, in tiles of many sets, of one set and of a part of a set. */
     static const int few_sizes[] = {2, 5, 1, 3, 0}, some_sizes[] = {3, 12, 2, 5, 4, 0},
                      wide_sizes[] = {5, 64, 2, 17, 3, 0}, large_sizes[] = {150, 3, 33, 70, 2, 300, 0};
@@ -1339,7 +1345,8 @@ int main(int argc, char **argv) {
         MIXED("relative", relative, 6, wide_sizes),
         CONTEXT("relative, context", relative, 5, some_sizes),
         GIVEN("relative, given", relative, 5, some_sizes),
-        {.name = "odd, strays", .s = odd, .B = 7, .sizes = some_sizes, .context = 1, .strays = 1}};
+        {.name = "odd, strays", .s = odd, .B = 7, .sizes = some_sizes, .context = 1, .strays = 1},
+        {.name = "odd, dropout", .s = odd, .B = 7, .sizes = some_sizes, .context = 1, .dropout = 0.5f}};
     static const int beyond_64[] = {3, 70, 0};
     const test_case with_relations[] = {
         MIXED("relations", related, 6, few_sizes),
@@ -1370,9 +1377,12 @@ int main(int argc, char **argv) {
      * sizes. */
     static const int up_to_20[] = {2, 20, 7, 3, 13, 0};
     const test_case rounded_few[] = {
-        MIXED("16 channels", pairs_16, 4, some_sizes), CASE("32 channels", pairs_32, 2, 3),
-        MIXED("48 channels", pairs_48, 3, few_sizes), CASE("64 channels", pairs_64, 2, 3),
-        MIXED("64 channels", pairs_64, 3, few_sizes)};
+        MIXED("16 channels", pairs_16, 4, some_sizes),
+        CASE("32 channels", pairs_32, 2, 3),
+        MIXED("48 channels", pairs_48, 3, few_sizes),
+        CASE("64 channels", pairs_64, 2, 3),
+        MIXED("64 channels", pairs_64, 3, few_sizes),
+        {.name = "64 channels, dropout", .s = pairs_64, .B = 3, .sizes = few_sizes, .dropout = 0.25f}};
     const test_case rounded_more[] = {CASE("16 channels", pairs_16, 300, 9),
                                       CASE("48 channels", pairs_48, 20, 7),
                                       CASE("wide", wide, 40, 9),

@@ -193,13 +193,15 @@ static void split_form_is_the_papers(void **state) {
 }
 
 /* Central differences along each tensor's own random direction, and along single numbers. */
-static void differences(const trial *all, int count, bool strays) {
+static void differences(const trial *all, int count, bool strays, float dropout) {
     for (int i = 0; i < count; i++) {
         const trial *tr = &all[i];
         bench b;
         setup(&b, tr, 70 + (unsigned)i);
         if (strays) stray(&b);
         b.t->update = 0;
+        b.t->dropout = dropout;
+        b.t->dropout_seed = 9;
         forward(&b, tr);
         b.t->ops->backward(b.t);
         double *grad = malloc(b.sh.total * sizeof *grad), *dir = malloc(b.sh.total * sizeof *dir);
@@ -246,15 +248,54 @@ static void differences(const trial *all, int count, bool strays) {
 }
 
 static void gradients_are_differences(void **state) {
-    differences(trials, TRIALS, false);
+    differences(trials, TRIALS, false, 0);
 }
 
 static void gradients_of_mixed_sizes_are_differences(void **state) {
-    differences(mixed, MIXED, false);
+    differences(mixed, MIXED, false, 0);
 }
 
 static void gradients_of_orders_that_stray_are_differences(void **state) {
-    differences(mixed, MIXED, true);
+    differences(mixed, MIXED, true, 0);
+}
+
+static void gradients_with_dropout_are_differences(void **state) {
+    differences(trials, TRIALS, false, 0.25f);
+    differences(mixed, MIXED, false, 0.5f);
+}
+
+/* About the given share of the pooled features is 0, the others are scaled up, and the features that were
+ * given stay; another seed drops others. */
+static void dropout_drops_its_share(void **state) {
+    const trial tr = {{3, 2, 8, 16, ONET_POOL_MEAN, 2, 4, 0, 0, {0}}, 40, 7, 0, 0};
+    bench b;
+    setup(&b, &tr, 3);
+    size_t rows = (size_t)tr.B * (size_t)tr.n, width = (size_t)b.c->w.D;
+    int from = b.sh.enc[0].in, to = from + tr.s.encoder_out;
+    double *whole = malloc(rows * width * sizeof *whole);
+    forward(&b, &tr);
+    memcpy(whole, b.c->x, rows * width * sizeof *whole);
+    double first = 0;
+    for (unsigned seed = 1; seed < 4; seed++) {
+        b.t->dropout = 0.25f;
+        b.t->dropout_seed = seed;
+        double loss = forward(&b, &tr);
+        assert_true(seed == 1 || loss != first);
+        if (seed == 1) first = loss;
+        int gone = 0, all = 0;
+        for (size_t r = 0; r < rows; r++)
+            for (int c = 0; c < to; c++) {
+                double was = whole[r * width + (size_t)c], is = b.c->x[r * width + (size_t)c];
+                if (c < from) assert_true(is == was);
+                if (c < from) continue;
+                assert_true(is == 0 || fabs(is - was / 0.75) < 1e-7 * fabs(was));
+                gone += is == 0;
+                all++;
+            }
+        assert_true(fabs((double)gone / all - 0.25) < 0.02); /* 4,480 features: a deviation of 0.0065 */
+    }
+    free(whole);
+    teardown(&b);
 }
 
 /* The loss is that of the right items, the mean over all steps. */
@@ -279,6 +320,8 @@ int main(void) {
                                        cmocka_unit_test(gradients_are_differences),
                                        cmocka_unit_test(gradients_of_mixed_sizes_are_differences),
                                        cmocka_unit_test(gradients_of_orders_that_stray_are_differences),
+                                       cmocka_unit_test(gradients_with_dropout_are_differences),
+                                       cmocka_unit_test(dropout_drops_its_share),
                                        cmocka_unit_test(the_loss_is_that_of_the_right_items)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,15 +12,29 @@
 
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/cpu_pool.h"
+#include "engine/kernels/dropout.h"
+
+/* Multiplies the pooled features of a row, or their gradient, by their factors; `col` is the first column. */
+static void drop_out(const cpu *s, int b, size_t row, int col, int count, real *x) {
+    const net *t = &s->base;
+    if (!(t->dropout > 0)) return;
+    uint32_t set = t->first_set + s->index[b] * (t->ranks ? t->ranks : 1);
+    uint32_t key = dropout_key(t->dropout_seed, set, (uint32_t)s->item[row]);
+    uint32_t limit = dropout_limit(t->dropout);
+    float scale = 1 / (1 - t->dropout);
+    for (int c = 0; c < count; c++) x[c] *= (real)dropout_factor(key, (uint32_t)(col + c), limit, scale);
+}
 
 void cpu_pool_rows(cpu *s, int k, int chunk) {
     if (k == 0) return;
     const encoder_state *e = &s->enc[k - 1];
     int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
-        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++)
-            cpu_pool_forward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + row * s->w.O,
-                             s->x + row * s->w.D + col);
+        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
+            real *y = s->x + row * s->w.D + col;
+            cpu_pool_forward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + row * s->w.O, y);
+            drop_out(s, b, row, col, O, y);
+        }
 }
 
 /* c_j with what the relations of item i of set b add to it: [n, 2H], of which the second halves are free. */
@@ -114,6 +128,7 @@ void cpu_pool_rows_backward(cpu *s, int k, int chunk) {
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
         for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
             size_t at = row * s->w.D + col, cell = row * s->w.O;
+            drop_out(s, b, row, col, O, s->dx + at);
             cpu_pool_backward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + cell, s->dx + at,
                               s->gd + cell, sum, sum + s->w.O);
         }

@@ -8,7 +8,7 @@
 
 /* ABI version, part of the symbol names; defined only here. Raise it when this header, net.h, onet_settings,
  * onet_error or order.h changes, so that an older library fails to load. */
-#define CUDA_VERSIONED(name) name##_16
+#define CUDA_VERSIONED(name) name##_17
 #define CUDA_TEXT(name)      #name
 #define CUDA_SYMBOL(name)    CUDA_TEXT(name)
 #define CUDA_LIBRARY         "libordernet-cuda.so"

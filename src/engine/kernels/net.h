@@ -97,6 +97,11 @@ struct net {
      * order has the one that is; NULL: they are the same. Set before `data`; must live as long as the sets.
      */
     const int32_t *target;
+    /* Share of the encoder's pooled features that are 0 in a step, the others scaled up (kernels/dropout.h),
+     * and the seed of the step: set before each take. Set i of this rank is number first_set + i * ranks of
+     * all sets; 0 ranks count as 1. */
+    float dropout;
+    uint32_t dropout_seed, first_set, ranks;
     const uint32_t
         *row; /* [B]: where the items of each set begin in the whole batch; NULL in a single rank */
 };

@@ -163,6 +163,7 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
     if (o->relate) sha256_add(&sum, o->relate, strlen(o->relate));
     if (o->relate) put_hash(&l, "relate", &sum);
     if (o->crop) put(&l, " crop=%d", o->crop);
+    if (o->dropout > 0) put_number(&l, "dropout", o->dropout);
     if (from[0]) put(&l, " from=%.16s", from);
     put(&l, " steps=%" PRIu64, steps);
 }

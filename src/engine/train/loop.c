@@ -6,6 +6,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
+#include "engine/kernels/dropout.h"
 #include "engine/train/run.h"
 #include "engine/train/validate.h"
 
@@ -139,6 +140,8 @@ static onet_status one_step(run *r, onet_error *err) {
     onet_status status = r->when.planned == epoch + 1 ? ONET_OK : run_plan_epoch(r, epoch, false, err);
     if (status) return status;
     const batch *b = &r->sets.plan->batch[r->s.step - r->when.begin[epoch]];
+    r->net->dropout = (float)r->o.dropout;
+    r->net->dropout_seed = dropout_key((uint32_t)r->o.seed, (uint32_t)r->s.step, (uint32_t)(r->s.step >> 32));
     run_take_batch(r, b);
     ops->forward(r->net);
     ops->backward(r->net);

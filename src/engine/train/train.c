@@ -162,6 +162,8 @@ static onet_status open_net(run *r, onet_error *err) {
                           choice_name(onet_precisions(), r->o.precision));
     r->net->precision = r->o.precision;
     if (r->w) {
+        r->net->first_set = (uint32_t)r->w->rank;
+        r->net->ranks = (uint32_t)r->w->size;
         r->net->sum = sum;
         r->net->sum_floats = sum_floats;
         r->net->sum_context = (void *)(uintptr_t)r->w;

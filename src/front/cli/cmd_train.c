@@ -569,6 +569,10 @@ static const option options[] = {
            .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of "
                    "each. A feature with two values at most, a flag, stays as it is. For few examples."),
 
+    OPTION(DOUBLE, "dropout", AT(options.dropout), .argument = "SHARE", RANGE(0, 0.9),
+           .help = "Set this share of the encoder's pooled features to 0, drawn anew for each item and step, "
+                   "and scale the others up. For few examples that are seen often; best with --statistics "
+                   "measured."),
     OPTION(
         DOUBLE, "stray", AT(options.stray), .argument = "SHARE", RANGE(0, 0.9),
         .help =

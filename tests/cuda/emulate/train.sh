@@ -41,7 +41,7 @@ check "a training on a CPU" train cpu --device cpu
 check "a training on the emulated GPU" train gpu --device cuda
 check "the log's kernels" grep -q ',cuda$' "$folder/gpu.log.csv"
 check "the log's losses" same_losses gpu cpu
-few="--batches mixed --drop 0.5 --jitter 0.1 --stray 0.3 --from $folder/cpu.safetensors"
+few="--batches mixed --drop 0.5 --jitter 0.1 --stray 0.3 --dropout 0.2 --from $folder/cpu.safetensors"
 # shellcheck disable=SC2086
 check "fine-tuning with items left out, noise and steps that stray, on a CPU" train few-cpu --device cpu $few
 # shellcheck disable=SC2086

@@ -38,6 +38,7 @@
 
 extern "C" {
 #include "engine/base/error.h"
+#include "engine/kernels/dropout.h"
 #include "engine/kernels/gpu_library.h"
 #include "engine/kernels/net.h"
 #include "engine/words/words.h"
@@ -95,6 +96,7 @@ struct adam_numbers { /* one step's, on the device */
     float clip;
     int words; /* distinct words of this batch */
     int place; /* among the last losses */
+    unsigned dropout_seed;
 };
 
 struct chunk { /* of the parameters: all of one tensor */
@@ -106,6 +108,7 @@ enum { GRAD_IN_PLACE, GRAD_WEIGHT1, GRAD_BIAS1, GRAD_WEIGHT2, GRAD_CONV, GRAD_HE
 
 struct graph { /* of a batch of one size */
     int B, n, all, update, parts;
+    float dropout;
     onet_precision precision;
     cudaGraphExec_t exec;
 };
@@ -158,6 +161,7 @@ struct weight_arrays {
 /* The tensors of a step, with memory for batches up to gpu.room. */
 struct step_arrays {
     int *pos, *order, *right;             /* [R]; right: as order, of the right item at each step */
+    unsigned *dropout_key;                /* [R] (kernels/dropout.h) */
     float *x, *dx;                        /* [R + 1, D padded] */
     float *gd;                            /* [R, O] */
     float *q, *dq;                        /* [R + 1, Q] */
@@ -661,6 +665,21 @@ struct pooled {
     }
     __device__ float operator()(float best) const { return fmaxf(g * best + e, low); }
 };
+
+/* What dropout multiplies the pooled features by (kernels/dropout.h). */
+struct dropout {
+    const unsigned *key; /* [R]; NULL: all of them are kept as they are */
+    unsigned limit;
+    float scale;
+    __device__ float factor(int row, int column) const {
+        return key ? dropout_factor(key[row], column, limit, scale) : 1.0f;
+    }
+};
+static inline dropout dropout_of(const gpu *s) {
+    float share = s->base.dropout;
+    if (!(share > 0)) return {};
+    return {s->step.dropout_key, dropout_limit(share), 1 / (1 - share)};
+}
 
 /* Copies 16 bytes from global to shared memory asynchronously; async_wait<N> waits for all but the last N
  * committed groups. */

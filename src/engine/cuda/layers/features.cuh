@@ -17,6 +17,7 @@ struct features {
     onet_pool pool;
     int n;
     const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
+    dropout drop;
 };
 
 /* The features that encoder block `block` multiplies; block M: those of the decoder. */
@@ -31,6 +32,7 @@ static inline features gpu_features(const gpu *s, int block) {
     f.best = s->enc[block - 1].best;
     f.ldb = s->O;
     f.norm = s->enc[block - 1].norm2;
+    f.drop = dropout_of(s);
     return f;
 }
 
@@ -72,7 +74,7 @@ __device__ static inline void features_product(T &s, const features &f, int row0
                     int m = m0 + u * STEP;
                     if (MIXED && there && row0 + m < f.rows)
                         make = pooled(norm_g, norm_e, f.pool, f.row_at[row0 + m].x);
-                    if (there && row0 + m < f.rows) v[u] = make(v[u]);
+                    if (there && row0 + m < f.rows) v[u] = make(v[u]) * f.drop.factor(row0 + m, c);
                     to[m * T::LDA + kk] = v[u];
                     if (there && m < keep) f.x[(size_t)(row0 + m) * f.ldx + c] = v[u];
                 }
@@ -90,7 +92,8 @@ __device__ static inline void features_keep(const features &f, int row) {
     const int n = f.row_at ? f.row_at[row].x : f.n;
     for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x) {
         pooled make(load(f.norm.g + o), load(f.norm.e + o), f.pool, n);
-        f.x[(size_t)row * f.ldx + f.columns.first + o] = make(f.best[(size_t)row * f.ldb + o]);
+        const int c = f.columns.first + o;
+        f.x[(size_t)row * f.ldx + c] = make(f.best[(size_t)row * f.ldb + o]) * f.drop.factor(row, c);
     }
 }
 

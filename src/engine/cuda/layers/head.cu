@@ -240,6 +240,9 @@ struct take_args {
     float *x;
     int D;
     int *pos, *order, *right;
+    unsigned *dropout_key; /* NULL: no dropout */
+    const adam_numbers *numbers;
+    unsigned first_set, ranks;
     /* Weights to pack: */
     int B, rows, H; /* rows: of an encoder block, 2 * hidden */
     int both;       /* 2E: weights of a hidden channel that see relations, behind the others */
@@ -292,6 +295,10 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
     const set_place at = place_of(p.places, p.n, blockIdx.x);
     size_t from = p.start[p.index[blockIdx.x]], row = (size_t)at.row0;
     const int32_t *slot = p.slot ? p.slot + row : nullptr;
+#pragma unroll 1
+    for (int i = threadIdx.x; p.dropout_key && i < at.n; i += 128)
+        p.dropout_key[row + (slot ? slot[i] : i)] =
+            dropout_key(p.numbers->dropout_seed, p.first_set + p.index[blockIdx.x] * p.ranks, i);
 #pragma unroll 1
     for (int i = threadIdx.x; i < at.n; i += 128) {
         if (p.places) p.row_at[row + i] = make_int2(at.n, blockIdx.x);
@@ -360,6 +367,10 @@ void gpu_take(gpu *s) {
                    .pos = s->step.pos,
                    .order = s->step.order,
                    .right = s->step.right,
+                   .dropout_key = s->base.dropout > 0 ? s->step.dropout_key : nullptr,
+                   .numbers = s->send.adam,
+                   .first_set = s->base.first_set,
+                   .ranks = std::max(s->base.ranks, 1u),
                    .B = s->base.B,
                    .rows = 2 * sh->s.hidden,
                    .H = s->H,

@@ -17,6 +17,7 @@ struct inputs_args {
     onet_pool pool;
     const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
     const float *x, *best;
+    dropout drop;
     norms norm;
     float *gd;
     double *part; /* [row tiles, 2*O] */
@@ -68,6 +69,7 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
 #pragma unroll
             for (int k = 1; k < T::G; k++) sum += s.out[k][r * T::LD + column];
             d[u] += sum;
+            if (pooled) d[u] *= p.drop.factor(row, c);
             p.dx[(size_t)row * p.ldx + c] = d[u];
             if (!pooled) continue;
             if (MIXED) {
@@ -185,6 +187,7 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
         p.pool = sh->s.pool;
         p.x = s->step.x;
         p.best = before->best;
+        p.drop = dropout_of(s);
         p.norm = before->norm2;
         p.gd = s->step.gd;
         p.part = s->step.part;

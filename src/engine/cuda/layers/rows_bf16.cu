@@ -23,8 +23,9 @@ __global__ void __launch_bounds__(256) features_bf16(features_half_args p) {
     float v = 0;
     if (o < p.half.out) {
         pooled make(load(f.norm.g + o), load(f.norm.e + o), f.pool, f.row_at ? f.row_at[row].x : f.n);
-        v = make(load(f.best + (size_t)row * f.ldb + o));
-        f.x[(size_t)row * f.ldx + f.columns.first + o] = v;
+        const int c = f.columns.first + o;
+        v = make(load(f.best + (size_t)row * f.ldb + o)) * f.drop.factor(row, c);
+        f.x[(size_t)row * f.ldx + c] = v;
     }
     p.x[(size_t)row * p.width + p.half.width + o] = bf16_of(v).bits;
 }

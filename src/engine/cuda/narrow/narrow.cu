@@ -128,7 +128,8 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
 static bool narrow_fill(const gpu *s, narrow_args *p) {
     const shape *sh = s->base.sh;
     int n = s->n, B = s->base.B, R = B * n;
-    if (!gpu_narrow_net(s) || s->ragged.mixed || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum)
+    if (!gpu_narrow_net(s) || s->ragged.mixed || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum ||
+        s->base.dropout > 0)
         return false;
     *p = {};
     p->n = n;
@@ -174,8 +175,8 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
 }
 
 bool gpu_narrow_net(const gpu *s) {
-    /* Its first phase takes the given features alone: relative ones and relations are for the layer family.
-     */
+    /* Its first phase takes the given features alone: relative ones and relations are for the layer family,
+     * and so is dropout. */
     return !s->base.sh->s.relative && !s->base.sh->s.relations && s->O == WIDE && s->C == WIDE &&
            s->H <= 128 && s->M >= 1 && s->M <= DEEP && s->N >= 1 && s->N <= DEEP;
 }

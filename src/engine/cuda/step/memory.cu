@@ -166,6 +166,7 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->step.pos, R);
     a.place(s->step.order, T);
     a.place(s->step.right, T);
+    a.place(s->step.dropout_key, R);
     a.place(s->related.e, s->room.pairs * both);
     a.place(s->ragged.row_at, R);
     a.place(s->ragged.step_set, T);

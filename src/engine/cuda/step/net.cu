@@ -86,6 +86,7 @@ static void take(net *t, const uint32_t *index, int B) {
     }
     memcpy(host + HEADER, index, (size_t)B * sizeof *index);
     adam_numbers a = {};
+    a.dropout_seed = t->dropout_seed;
     s->send.slot_full = true;
     if (s->given.train_vectors && !t->sum) a.words = words_list(s, slot_words(s, host));
     memcpy(host, &a, sizeof a);
@@ -152,7 +153,8 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
                       .root = (float)(1 / sqrt(step->correction2)),
                       .clip = (float)clip,
                       .words = words,
-                      .place = (int)(s->result.ended++ % NET_LOSSES)};
+                      .place = (int)(s->result.ended++ % NET_LOSSES),
+                      .dropout_seed = t->dropout_seed};
     memcpy(host, &a, sizeof a);
     if (s->queue.eager) {
         step_send_slot(s);

@@ -128,7 +128,7 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
     for (int i = 0; i < s->queue.graph_count; i++) {
         const graph *g = &s->queue.graphs[i];
         if (g->B == t->B && g->n == s->n && g->all == t->whole.sets && g->update == t->update &&
-            g->precision == t->precision && g->parts == parts)
+            g->dropout == t->dropout && g->precision == t->precision && g->parts == parts)
             return g->exec;
     }
     enum { MOST = 512 };
@@ -155,6 +155,7 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
                                                .all = t->whole.sets,
                                                .update = t->update,
                                                .parts = parts,
+                                               .dropout = t->dropout,
                                                .precision = t->precision,
                                                .exec = exec};
     return exec;
