@@ -131,7 +131,7 @@ typedef struct onet_tsp_options {
 
 /* For `stop`: its context is an int that another thread sets to non-zero to end the search. */
 ONET_API int onet_tsp_stop_flag(void *flag);
-/* All zero except `size`, seed 1 and symmetries 1. */
+/* All zero except `size`; seed, symmetries and shortest are 1. */
 ONET_API void onet_tsp_defaults(onet_tsp_options *options, size_t size);
 
 typedef struct onet_tsp_proof {

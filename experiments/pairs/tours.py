@@ -18,8 +18,8 @@ ORDERNET = str(Path(__file__).resolve().parents[2] / "ordernet")
 TESTS = {8: 500, 12: 500, 14: 500, 20: 200}  # cities: instances
 METHODS = {
     "greedy": ["ordernet", "--beam", "1"],
-    "beam 5": ["ordernet"],
-    "shortest of 5": ["ordernet", "--shortest"],
+    "beam 5": ["ordernet", "--most-probable"],
+    "shortest of 5": ["ordernet"],
     "8 beams": ["ordernet", "--symmetries", "8"],
     "nearest": ["nearest"],
     "farthest": ["farthest"],

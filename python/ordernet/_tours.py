@@ -112,8 +112,8 @@ def tour(points: Any, symmetries: int = 8, beam: int = 5, model: Optional[OrderN
     """A short closed tour by a net: points (n, 2) of any scale in, index array (n,) out.
 
     symmetries
-        8 shows the net the points under the square's 8 symmetries and takes the shortest tour of all; 1 takes
-        the most probable tour.
+        8 shows the net the points under the square's 8 symmetries too and takes the shortest tour of all beams;
+        1 takes the shortest of one beam.
     model
         an OrderNet that was trained on tours; None: the shipped one, for 5 to 50 points, or so.
 
@@ -135,7 +135,7 @@ def tour(points: Any, symmetries: int = 8, beam: int = 5, model: Optional[OrderN
             net = None
     net = net or _Net(engine, beam)
     options = _defaults()
-    options.net, options.symmetries, options.shortest = net.handle, symmetries, int(symmetries > 1)
+    options.net, options.symmetries = net.handle, symmetries
     result = instance.solve("ordernet", options)
     if len(_idle) < 8:
         _idle.append(net)

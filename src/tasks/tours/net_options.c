@@ -23,6 +23,7 @@ void tour_net_defaults(tour_net_values *values) {
     onet_order_defaults(&values->search, sizeof values->search);
     values->search.beam = 5;
     values->symmetries = 1;
+    values->shortest = 1;
 }
 
 onet_tsp_options tour_net_effort(const tour_net_values *values) {

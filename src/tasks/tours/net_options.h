@@ -45,9 +45,13 @@ const onet_choice *tour_symmetries(void);
          .field = (at) + offsetof(tour_net_values, symmetries),                                              \
          .help = "8 shows the net the cities under the square's 8 symmetries too, or a net of costs up to "  \
                  "8 cities to begin at, and keeps the shortest tour of all beams."},                         \
+        {.name = "shortest",                                                                                 \
+         .kind = OPTION_FLAG,                                                                                \
+         .field = (at) + offsetof(tour_net_values, shortest),                                                \
+         .help = "Keep the shortest tour of the beam: the default."},                             \
     {                                                                                                        \
-        .name = "shortest", .kind = OPTION_FLAG, .field = (at) + offsetof(tour_net_values, shortest),        \
-        .help = "Keep the shortest tour of the beam rather than the most probable one."                      \
+        .name = "most-probable", .kind = OPTION_OFF, .field = (at) + offsetof(tour_net_values, shortest),    \
+        .help = "Keep the most probable tour of the beam rather than the shortest one."                      \
     }
 
 /* How cities are read: two ints and a string. */

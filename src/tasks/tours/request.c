@@ -43,7 +43,7 @@ static onet_status read_options(tour_request *r, const envelope *e, const reques
     tour_job *job = &r->job;
     int method = ONET_TSP_EXACT, decode = ONET_BEAM, symmetries = 1, kicks = 0;
     uint64_t seed = 1;
-    bool shortest = false;
+    bool shortest = true;
     job->beam = 5;
     onet_status status = request_choice(e, "method", onet_tsp_methods(), &method, err);
     if (!status) status = request_choice(e, "decode", tour_decodes(), &decode, err);

@@ -19,7 +19,7 @@ const onet_choice *onet_tsp_methods(void) {
 }
 
 void onet_tsp_defaults(onet_tsp_options *options, size_t size) {
-    onet_tsp_options own = {.size = sizeof own, .seed = 1, .symmetries = 1};
+    onet_tsp_options own = {.size = sizeof own, .seed = 1, .symmetries = 1, .shortest = 1};
     if (options) sized_give(options, size, &own, sizeof own);
 }
 

@@ -79,7 +79,6 @@ int web_tour_solve(const onet_tsp *t, const char *method, const onet_model *mode
     onet_tsp_defaults(&o, sizeof o);
     o.seconds = seconds;
     o.symmetries = symmetries;
-    o.shortest = symmetries > 1;
     onet_order_options order = {.size = sizeof order, .threads = 1, .device = "cpu"};
     onet_status status = model ? onet_tsp_net_new(&o.net, model, &order, &wasm_failure) : ONET_OK;
     onet_tsp_proof found;
