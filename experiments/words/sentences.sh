@@ -5,7 +5,8 @@
 #
 # usage: experiments/words/sentences.sh [OPTION ...]
 #   --small          minutes on two cores: a part of the text, small nets, few steps; shows that all parts work
-#   --only PART      prepare (the data), mix, words (the two stages of the training), or measure
+#   --only PART      prepare (the data), mix, words, again, final (the stages of the training), or measure
+#   --from FILE      begin the stage 'again' with this model instead of the one that 'mix' and 'words' train
 #   --out DIR        where everything goes (experiments/words/out-sentences, or out-sentences-small)
 #   --model FILE     measure this model instead of the one trained here
 #   --five FILE      measure this model too: one for five words, as run.sh makes it
@@ -16,20 +17,20 @@ set -euo pipefail
 self=$(readlink -f "$0")
 cd "$(dirname "$self")/../.."
 program=./ordernet shared=$(make -s print-shared)/data
-small= only= out= model= five= device=auto
+small= only= out= from= model= five= device=auto
 while [ $# -gt 0 ]; do
     case $1 in
         --small) small=1; shift; continue ;;
-        --only | --out | --model | --five | --device)
+        --only | --out | --from | --model | --five | --device)
             [ $# -ge 2 ] || { echo "$0: $1 needs a value" >&2; exit 2; }
             declare "${1#--}=$2"; shift 2; continue ;;
         -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$self"; exit 0 ;;
         *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
     esac
 done
-case $only in '' | prepare | mix | words | measure) ;; *) echo "$0: --only $only: not prepare, mix, words or measure" >&2; exit 2 ;; esac
+case $only in '' | prepare | mix | words | again | final | measure) ;; *) echo "$0: there is no part $only; see --help" >&2; exit 2 ;; esac
 out=${out:-experiments/words/out-sentences${small:+-small}}
-model=${model:-$out/words.safetensors}
+model=${model:-$out/final.safetensors}
 [ -r "$shared/sentences/ordinary.txt.xz" ] || { echo "$0: cannot read $shared/sentences; set ORDERNET_SHARED" >&2; exit 4; }
 make -s ordernet build/bench/ngram
 mkdir -p "$out"
@@ -38,11 +39,12 @@ mkdir -p "$out"
 common=(--batch 512 --warmup 0.02 --weight-decay 0.05 --clip 1 --batches one-size --train-vectors --epochs 1000
     --checkpoint-seconds 120 --resume --device "$device")
 net=(--preset words --no-standardise --encoder-out 64 --hidden 512 --decoder-out 64)
-[ "$device" = cpu ] || common+=(--precision tf32)
-mix_steps=100000 words_steps=105000 part=cat
+tf32=() last=(--batch 1024 --learning-rate 2e-3 --forget 0.15 --dropout 0.1)
+[ "$device" = cpu ] || { tf32=(--precision tf32) last+=(--precision bf16); }
+mix_steps=100000 words_steps=105000 again_steps=52000 final_steps=88000 part=cat
 if [ "$small" ]; then
     net=(--preset words --no-standardise --encoder-blocks 2 --decoder-blocks 2 --encoder-out 8 --hidden 32 --decoder-out 8)
-    mix_steps=60 words_steps=40 part="awk NR<=20000"
+    mix_steps=60 words_steps=40 again_steps=20 final_steps=20 part="awk NR<=20000"
 fi
 
 # ---- Data ----------------------------------------------------------------------------------------------
@@ -118,19 +120,25 @@ if [ ! -e "$out/prepared" ]; then
 fi
 [ "$only" != prepare ] || exit 0
 
-# ---- Training: all windows at a constant rate, then the beginnings of paragraphs while it falls -----------
-train() { # NAME STEPS OPTION ...
-    local name=$1 steps=$2
-    shift 2
+# ---- Training: all windows at a constant rate, then the beginnings of paragraphs while it falls; then both
+# again with dropout, since the network then knows by heart what it was trained on --------------------------
+train() { # NAME DATA STEPS OPTION ...
+    local name=$1 data=$2 steps=$3
+    shift 3
     case $only in '' | $name) ;; *) return 0 ;; esac
     [ ! -e "$out/$name.done" ] || return 0
     echo "== training: $name"
-    "$program" train --data "$out/$name-data.safetensors" --model "$out/$name.safetensors" "${common[@]}" --max-steps "$steps" "$@"
+    "$program" train --data "$out/$data-data.safetensors" --model "$out/$name.safetensors" "${common[@]}" --max-steps "$steps" "$@"
     touch "$out/$name.done"
 }
-train mix $mix_steps "${net[@]}" --schedule constant --learning-rate 2e-3 --average 0.9995 --forget 0.1 --statistics running
-train words $words_steps --from "$out/mix.safetensors" --schedule cosine --learning-rate 2e-3 --average 0.999 --forget 0.15 \
-    --statistics measured --half
+if [ ! "$from" ]; then
+    train mix mix $mix_steps "${net[@]}" "${tf32[@]}" --schedule constant --learning-rate 2e-3 --average 0.9995 --forget 0.1 \
+        --statistics running
+    train words words $words_steps --from "$out/mix.safetensors" "${tf32[@]}" --schedule cosine --learning-rate 2e-3 --average 0.999 \
+        --forget 0.15 --statistics measured --half
+fi
+train again mix $again_steps --from "${from:-$out/words.safetensors}" "${last[@]}" --schedule constant --average 0.9995 --statistics running
+train final words $final_steps --from "$out/again.safetensors" "${last[@]}" --schedule cosine --average 0.999 --statistics measured --half
 case $only in '' | measure) ;; *) exit 0 ;; esac
 
 # ---- Measures: lines held out, and the validation articles ------------------------------------------------
@@ -169,8 +177,8 @@ each words "$program" words eval --model "$model"
     done
 } > "$out/sentences.csv"
 mkdir -p "$out/curve"
-for name in mix words; do [ ! -e "$out/$name.log.csv" ] || awk 'NR == 1 || NR % 20 == 0' "$out/$name.log.csv" > "$out/curve/$name.log.csv"; done
-if [ -e "$out/curve/words.log.csv" ]; then
+for name in mix words again final; do [ ! -e "$out/$name.log.csv" ] || awk 'NR == 1 || NR % 20 == 0' "$out/$name.log.csv" > "$out/curve/$name.log.csv"; done
+if [ -e "$out/curve/final.log.csv" ]; then
     "$program" draw --out "$out/loss.svg" --what loss --title "Loss on the training windows" "$out"/curve/*.log.csv
 fi
 echo "== $out: sentences.csv, loss.svg"
