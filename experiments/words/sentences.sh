@@ -36,11 +36,11 @@ make -s ordernet build/bench/ngram
 mkdir -p "$out"
 
 # ---- Settings ------------------------------------------------------------------------------------------
-common=(--batch 512 --warmup 0.02 --weight-decay 0.05 --clip 1 --batches one-size --train-vectors --epochs 1000
+common=(--warmup 0.02 --weight-decay 0.05 --clip 1 --batches one-size --train-vectors --epochs 1000
     --checkpoint-seconds 120 --resume --device "$device")
 net=(--preset words --no-standardise --encoder-out 64 --hidden 512 --decoder-out 64)
-tf32=() last=(--batch 1024 --learning-rate 2e-3 --forget 0.15 --dropout 0.1)
-[ "$device" = cpu ] || { tf32=(--precision tf32) last+=(--precision bf16); }
+first=(--batch 512) last=(--batch 1024 --learning-rate 2e-3 --forget 0.15 --dropout 0.1)
+[ "$device" = cpu ] || { first+=(--precision tf32) last+=(--precision bf16); }
 mix_steps=100000 words_steps=105000 again_steps=52000 final_steps=88000 part=cat
 if [ "$small" ]; then
     net=(--preset words --no-standardise --encoder-blocks 2 --decoder-blocks 2 --encoder-out 8 --hidden 32 --decoder-out 8)
@@ -132,9 +132,9 @@ train() { # NAME DATA STEPS OPTION ...
     touch "$out/$name.done"
 }
 if [ ! "$from" ]; then
-    train mix mix $mix_steps "${net[@]}" "${tf32[@]}" --schedule constant --learning-rate 2e-3 --average 0.9995 --forget 0.1 \
+    train mix mix $mix_steps "${net[@]}" "${first[@]}" --schedule constant --learning-rate 2e-3 --average 0.9995 --forget 0.1 \
         --statistics running
-    train words words $words_steps --from "$out/mix.safetensors" "${tf32[@]}" --schedule cosine --learning-rate 2e-3 --average 0.999 \
+    train words words $words_steps --from "$out/mix.safetensors" "${first[@]}" --schedule cosine --learning-rate 2e-3 --average 0.999 \
         --forget 0.15 --statistics measured --half
 fi
 train again mix $again_steps --from "${from:-$out/words.safetensors}" "${last[@]}" --schedule constant --average 0.9995 --statistics running
