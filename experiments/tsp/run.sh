@@ -39,26 +39,14 @@ mkdir -p "$out"
 sizes=5-20 per_size=100000 valid_per_size=100
 proven=5-20,25,30,40,50 proven_per_size=1000
 beyond=75,100 beyond_per_size=1000
-# paper: as published. Adam, batches of 128, 10 epochs; the learning rate is our choice.
-paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3 --schedule constant
-    --warmup 0 --weight-decay 0 --clip 0 --average 0 --batches one-size --statistics running)
-# best: the shipped model. As many steps, with a larger learning rate, a cosine schedule, weight decay, an EMA of the
-# weights, and norm statistics by the number of cities.
-best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
-    --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches one-size --statistics measured)
-# large: models/tours.safetensors. A deeper network, trained on 5 to 50 cities, then, from that model, on 5 to 200,
-# then on 5 to 300. A third of the instances is not uniform, and each is there under the 8 symmetries of the square.
-# Small sizes are listed several times: the loss is a mean over steps, of which a large set has more.
-first_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,21-50 first_per_size=1300
+batch=128 epochs=10 best_average=0.999
+deep_blocks=(--encoder-blocks 12 --decoder-blocks 6) deep_batch=256 deep_average=0.99
+first_steps=33190 first_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,21-50 first_per_size=1300
+large_steps=11224 large_per_size=1850
 large_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,51-100,110,130,150,170,185,200
-large_per_size=1850
-deep=(--batch 256 --epochs 100000 --schedule cosine --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.99)
-first=(--preset tsp --encoder-blocks 12 --decoder-blocks 6 "${deep[@]}" --learning-rate 4e-3 --max-steps 33190)
-large=("${deep[@]}" --learning-rate 3e-3 --max-steps 11224 --half)
+larger_steps=13900 larger_per_size=1230
 larger_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,51-100
 larger_sizes+=,110,120,130,140,150,160,170,180,190,200,200,250,300
-larger_per_size=1230
-larger=("${deep[@]}" --learning-rate 2e-3 --max-steps 13900 --half)
 # Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 
@@ -66,29 +54,42 @@ if [ "$small" ]; then
     sizes=5-10 per_size=1500 valid_per_size=20
     proven=5-10,20,50 proven_per_size=50
     beyond=75,100 beyond_per_size=20
-    paper+=(--epochs 1 --batch 32)
-    best+=(--epochs 1 --batch 32 --average 0.9)
-    first_sizes=5-10 first_per_size=100 large_sizes=5-10,15,20 large_per_size=100
-    larger_sizes=5-10,15,20,30 larger_per_size=100
-    first+=(--encoder-blocks 2 --decoder-blocks 2 --max-steps 100 --batch 32 --average 0.9)
-    large+=(--max-steps 100 --batch 32 --average 0.9)
-    larger+=(--max-steps 100 --batch 32 --average 0.9)
+    batch=32 epochs=1 best_average=0.9
+    deep_blocks=(--encoder-blocks 2 --decoder-blocks 2) deep_batch=32 deep_average=0.9
+    first_steps=100 first_sizes=5-10 first_per_size=100
+    large_steps=100 large_sizes=5-10,15,20 large_per_size=100
+    larger_steps=100 larger_sizes=5-10,15,20,30 larger_per_size=100
     far=(200:2)
 fi
+
+# paper: as published. Adam, batches of 128, 10 epochs; the learning rate is our choice.
+paper=(--preset tsp --no-standardise --batch $batch --epochs $epochs --learning-rate 1e-3 --schedule constant
+    --warmup 0 --weight-decay 0 --clip 0 --average 0 --batches one-size --statistics running)
+# best: the shipped model. As many steps, with a larger learning rate, a cosine schedule, weight decay, an EMA of the
+# weights, and norm statistics by the number of cities.
+best=(--preset tsp --batch $batch --epochs $epochs --learning-rate 4e-3 --schedule cosine
+    --warmup 0.02 --weight-decay 0.1 --clip 1 --average $best_average --batches one-size --statistics measured)
+# large: models/tours.safetensors. A deeper network, trained on 5 to 50 cities, then, from that model, on 5 to 200,
+# then on 5 to 300. A third of the instances is not uniform, and each is there under the 8 symmetries of the square.
+# Small sizes are listed several times: the loss is a mean over steps, of which a large set has more.
+deep=(--batch $deep_batch --epochs 100000 --schedule cosine --warmup 0.02 --weight-decay 0.1 --clip 1 --average $deep_average)
+first=(--preset tsp "${deep_blocks[@]}" "${deep[@]}" --learning-rate 4e-3 --max-steps $first_steps)
+large=("${deep[@]}" --learning-rate 3e-3 --max-steps $large_steps --half)
+larger=("${deep[@]}" --learning-rate 2e-3 --max-steps $larger_steps --half)
 
 # ---- Data ----------------------------------------------------------------------------------------------
 # make_data FILE SIZES PER-SIZE SEED METHOD [OPTION ...]
 make_data() {
     [ -e "$out/$1" ] || {
         echo "== making $1"
-        $program tsp generate --n "$2" --per-size "$3" --seed "$4" --method "$5" --kicks 200 "${@:6}" --out "$out/$1"
+        $program tsp generate --n "$2" --per-size "$3" --seed "$4" --method "$5" --kicks "${6:-200}" "${@:7}" --out "$out/$1"
     }
 }
 [ "$only" = large ] || make_data train.safetensors $sizes $per_size "$seed" exact
 [ "$only" != large ] || {
-    make_data first.safetensors $first_sizes $first_per_size $((seed + 200)) auto --kicks 20 --shape mixed --symmetries 8
-    make_data large.safetensors $large_sizes $large_per_size $((seed + 201)) auto --kicks 20 --shape mixed --symmetries 8
-    make_data larger.safetensors $larger_sizes $larger_per_size $((seed + 202)) auto --kicks 20 --shape mixed --symmetries 8
+    make_data first.safetensors $first_sizes $first_per_size $((seed + 200)) auto 20 --shape mixed --symmetries 8
+    make_data large.safetensors $large_sizes $large_per_size $((seed + 201)) auto 20 --shape mixed --symmetries 8
+    make_data larger.safetensors $larger_sizes $larger_per_size $((seed + 202)) auto 20 --shape mixed --symmetries 8
 }
 make_data valid.safetensors $sizes $valid_per_size $((seed + 1)) exact
 make_data proven.safetensors $proven $proven_per_size $((seed + 2)) exact
