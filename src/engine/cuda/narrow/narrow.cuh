@@ -62,29 +62,33 @@ struct narrow_layout { /* offsets in shared memory, in floats */
     int all;
 };
 
-/* Groups of struct gpu and of the shape are copied whole: kernels read their arguments from constant memory.
- */
-struct narrow_args {
-    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, ldx;
-    onet_pool over_items;                      /* of the encoder */
+/* What depends on the net and on the size of a batch. */
+struct narrow_plan {
+    int n, B, H, M, N, Q;                      /* as in struct gpu */
+    int D, D8;                                 /* columns of x, also up to a multiple of 8 */
+    int lx, ldx;                               /* distance of rows of x in shared and in device memory */
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
-    int first, last;                           /* phases */
-    int keep; /* 1: tensors go to device memory too, for kernels that run other phases */
-    int update;
+    double places;                             /* steps in the batch */
     narrow_layout l;
-    given_arrays given;
-    weight_arrays weights;
-    step_arrays step;
-    narrow_memory own;
-    encoder_block enc[DEEP];
+};
+
+/* What kernels work on: a plan, and whole groups of struct gpu and of the shape; copies, since kernels read
+ * their arguments from constant memory. */
+struct narrow_args : narrow_plan {
+    int first, last; /* phases */
+    int keep;        /* 1: tensors go to device memory too, for kernels that run other phases */
+    onet_settings net;
     encoder_at enc_at[DEEP];
     decoder_at dec_at[DEEP];
-    size_t start, head;
-    const float *vectors; /* of words: the trained ones, or the table */
-    const uint32_t *index;
-    double *loss;
-    unsigned *counter;
-    double each, sample, places; /* of a norm's cells; steps in the batch */
+    size_t start, head; /* where the parameters have the start vector and the head's weights */
+    given_arrays given;
+    const uint32_t *index; /* [B]: numbers of the sets */
+    weight_arrays weights;
+    encoder_block enc[DEEP];
+    step_arrays step;
+    step_results result;
+    narrow_memory own;
+    norm_forward norm; /* what all norms of the batch have in common */
 };
 static_assert(sizeof(narrow_args) <= 4096, "the most bytes of arguments that every CUDA version takes");
 
@@ -293,13 +297,11 @@ struct narrow {
     /* The norm in shared memory from its totals; the first thread block writes it to device memory too. */
     __device__ void make_norm(norms b, norms outside, norm_at at, int width, int padded) const {
         const double *total = doubles(p.l.total);
-        norm_forward f = {.b = b,
-                          .theta = p.weights.theta,
-                          .at = at,
-                          .width = width,
-                          .update = p.update && blockIdx.x == 0,
-                          .each = p.each,
-                          .sample = p.sample};
+        norm_forward f = p.norm;
+        f.b = b;
+        f.at = at;
+        f.width = width;
+        f.update = f.update && blockIdx.x == 0;
         int c = threadIdx.x;
         if (c < width)
             norm_make(f, c, total[c], total[padded + c]);
@@ -318,7 +320,7 @@ struct narrow {
      * writes them, and the gradients, to device memory too. */
     __device__ void make_slopes(norms b, norm_at at, int c, double dy, double dy_xhat, float *k0, float *k1,
                                 float *outside0, float *outside1) const {
-        norm_backward f = {.b = b, .grad = p.weights.grad, .at = at, .each = p.each, .k0 = k0, .k1 = k1};
+        norm_backward f = {.b = b, .grad = p.weights.grad, .at = at, .each = p.norm.each, .k0 = k0, .k1 = k1};
         norm_back_total(f, c, dy, dy_xhat);
         if (blockIdx.x) return;
         norm_gradients(f, c, dy, dy_xhat);
