@@ -152,6 +152,19 @@ ONET_API onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *
 ONET_API onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet_columns *columns,
                                     onet_missing missing, onet_error *err);
 
+/* Values of the data that the features do not tell apart: texts of a category that have no feature of their
+ * own (unseen in training, rare or missing), dates finer than a double, unknown words. Column k belongs to
+ * the features feature[k] .. feature[k] + span[k] - 1. hash[i * width + k], of item i counted over all sets,
+ * is 0 where the features tell the value, 1 where it is missing, else a hash of it. Items whose hashes differ
+ * are different in every measure, and in the relation `equal`; the net does not see them. */
+struct onet_lost {
+    int width;         /* columns: 1 or more */
+    int *feature;      /* [width]: of words 0 */
+    int *span;         /* [width] */
+    uint64_t *hash;    /* [start[count], width] */
+    void *reserved[2]; /* zero */
+};
+
 /* ---- Sets, one by one -------------------------------------------------------------------------------- */
 
 /* A record is one set as it was read, with what it takes to write it back in its own format: the user's other
@@ -293,6 +306,16 @@ ONET_API const char *onet_model_kind(const onet_model *model);
 ONET_API size_t onet_model_parameters(const onet_model *model, int trained_only);
 /* SHA-256, in hex, of all that determines an answer: settings, parameters, standardisation, words. */
 ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
+/* The columns of its training data (NULL: without names and missing values); the names of its relations, one
+ * per line (NULL: none). */
+ONET_API const onet_columns *onet_model_columns(const onet_model *model);
+ONET_API const char *onet_model_relations(const onet_model *model);
+/* Relations of its sets; onet_model_settings has more where some are made from features, as this text asks
+ * for (onet_train_options.relate; NULL: none is). */
+ONET_API int onet_model_given_relations(const onet_model *model);
+ONET_API const char *onet_model_relate(const onet_model *model);
+/* What replaces a missing relation, one number for each; NULL: none may be missing. */
+ONET_API const float *onet_model_relation_fill(const onet_model *model);
 /* Whether the batch-norm statistics depend on the size of a set (ONET_STATISTICS_MEASURED with
  * ONET_BATCHES_ONE_SIZE). */
 ONET_API int onet_model_sized(const onet_model *model);

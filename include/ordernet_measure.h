@@ -90,6 +90,17 @@ ONET_API onet_status onet_measure_importance(onet_importance *result, onet_order
                                              const onet_sets *sets, const onet_set_measure *base, int feature,
                                              int repeats, uint64_t seed, onet_error *err);
 
+/* ---- Step by step -------------------------------------------------------------------------------------- */
+
+/* As onet_orderer_score, and the log-probability of each step's choice: step[start[count] - start[0]], set
+ * after set, 0 for context items; NULL when not wanted. */
+ONET_API onet_status onet_orderer_score_steps(onet_orderer *orderer, const onet_sets *sets, double *logprob,
+                                              double *step, onet_error *err);
+/* For a single set: probability [n, n], row t that of each item at place t given the items before it in the
+ * set's own order; 0 for items that are placed already, for context items and in the rows of their places. */
+ONET_API onet_status onet_orderer_choices(onet_orderer *orderer, const onet_sets *sets, double *probability,
+                                          onet_error *err);
+
 /* ---- What a result is worth -------------------------------------------------------------------------- */
 
 /* The result of a comparison with simple rules. A difference counts if the 95% interval of the paired

@@ -16,6 +16,7 @@
 #include "engine/train/train.h"
 #include "number_sets.h"
 #include "ordernet_io.h"
+#include "ordernet_measure.h"
 #include "unit.h"
 
 enum { MOST = 3 };

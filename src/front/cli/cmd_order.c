@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "ordernet_measure.h"
 
 typedef struct order_values {
     const char *model, *out;

@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
+#include "ordernet_measure.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/layout.h"
 #include "tasks/layout/order/ways.h"
