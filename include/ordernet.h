@@ -149,7 +149,7 @@ typedef struct onet_sets {
     size_t constraint_count;
     char hash[65];         /* SHA-256 of their file in hex; "" when there was none */
     onet_columns *columns; /* the names of the features; NULL: not known. Owned by the sets */
-    onet_lost *lost;       /* what the features do not tell; NULL: nothing. Owned by the sets */
+    onet_lost *lost;       /* values that the features do not tell apart; NULL: none. Owned by the sets */
     double *exact; /* [start[count], width]: the features where float32 loses digits that matter; or NULL */
     onet_pairs *pairs; /* relations between the items of each set; NULL: none. Owned by the sets */
 } onet_sets;
@@ -183,7 +183,7 @@ ONET_API onet_status onet_sets_set_context(onet_sets *sets, const uint8_t *conte
 ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_constraint *constraints,
                                                size_t count, onet_error *err);
 /* Replaces the relations by a copy of value, [n, n, width] for each set; names: one per line, or NULL. Width
- * 0 removes them. A float rounds whole numbers beyond 16777216, which files of sets are refused for. */
+ * 0 removes them. Whole numbers beyond 16777216, which a float rounds, are refused in files of sets. */
 ONET_API onet_status onet_sets_set_pairs(onet_sets *sets, int width, const float *value, const char *names,
                                          onet_error *err);
 ONET_API void onet_sets_free(onet_sets *sets);

@@ -132,8 +132,8 @@ ONET_API const char *onet_columns_unused(const onet_columns *columns);
  * 31.12.2024): a sentence each with the first such value, its place, and what to do, ended by a newline.
  * NULL: none. */
 ONET_API const char *onet_columns_misspelt(const onet_columns *columns);
-/* Sentences about the categories of sets that were read for a model of which no value is one that the model
- * has as a feature, each ended by a newline. NULL: none. */
+/* Of sets that were read with a model's columns: a sentence, ended by a newline, for each category none of
+ * whose values is a feature of the model. NULL: none. */
 ONET_API const char *onet_columns_unknown(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 /* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a
@@ -259,8 +259,8 @@ ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const f
 /* The same in double: onet_sets.exact keeps the values where float32 rounds one. */
 ONET_API onet_status onet_sets_append_doubles(onet_sets *sets, int n, int width, const double *values,
                                               const int32_t *order, onet_error *err);
-/* Makes a vocabulary that stays its owner's, such as the words of a model, the one of sets that the library
- * made. One that the caller puts into sets->words instead is freed with them. */
+/* Lends a vocabulary, such as the words of a model, to sets that the library made: its owner still frees it.
+ * One that the caller puts into sets->words is freed with the sets. */
 ONET_API void onet_sets_lend_words(onet_sets *sets, const onet_words *words);
 /* Appends a set of words: rows [n] of sets->words, which the caller sets: lent, or freed with the sets. */
 ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,

@@ -291,7 +291,8 @@ const char *pages_best_text(const pages_best *best, char text[], size_t size) {
 
 void pages_best_warn(const pages_best *best) {
     if (best->model)
-        fprintf(stderr, "pages that %s was trained on flatter it: compare on others\n", best->model);
+        fprintf(stderr, "the figures of %s are too good on pages that it was trained on: compare on others\n",
+                best->model);
 }
 
 onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err) {
