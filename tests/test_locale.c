@@ -4,7 +4,6 @@
 
 #include "data_help.h"
 #include "engine/base/number.h"
-#include "engine/train/train.h"
 #include "ordernet_train.h"
 
 static char *bytes_of(const char *path) {

@@ -1,6 +1,5 @@
 /* Tests training and ordering by several ranks without MPI: threads of this process that communicate through
  * memory. The results must be those of one rank, and if one rank fails, all return its error. */
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 
 #include "app/ordering.h"
 #include "app/report.h"
-#include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"

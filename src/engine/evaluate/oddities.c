@@ -1,6 +1,5 @@
 /* Finds what looks wrong in training sets (contradictions, ranks given as orders, constant or id-like
  * features, equal items, too few sets) and describes it in words. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "engine/base/shown.h"
-#include "engine/data/columns.h"
 #include "engine/data/divide.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"

@@ -1,6 +1,5 @@
 /* ordernet calibrate: divides a model's logits by a number, so that the probabilities of its answers are
  * right. */
-#include <math.h>
 #include <stdio.h>
 
 #include "app/command.h"

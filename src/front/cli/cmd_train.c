@@ -18,7 +18,6 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/memory.h"
 #include "engine/base/shown.h"
 #include "ordernet_train.h"
 #include "ordernet_words.h"

@@ -8,7 +8,6 @@
 #include "app/command.h"
 #include "app/division.h"
 #include "app/model_path.h"
-#include "app/report.h"
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "app/model_path.h"
-#include "app/ordering.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
