@@ -2,7 +2,6 @@
  * of `order`. */
 #include "data_help.h"
 
-
 #include "engine/base/rng.h"
 #include "engine/data/jsonl.h"
 #include "json_oracle.h"
