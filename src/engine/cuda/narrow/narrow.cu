@@ -53,13 +53,13 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
         else
             s.encoder_back(back + p.M - phase);
     }
-    if (!last_block(p.result.counters, gridDim.x)) return;
+    if (!last_block(p.counters, gridDim.x)) return;
     if (tid == 0) *p.own.exchange.epoch = s.epoch;
     if (tid >= 32 || p.first > head || p.last < head) return;
     double sum = 0;
     for (int b = tid; b < p.B; b += 32) sum += __ldcg(p.step.loss_part + b);
     for (int k = 16; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
-    if (!tid) *p.result.results = sum / p.places;
+    if (!tid) *p.results = sum / p.places;
 }
 
 /* ---- shared memory ---- */
@@ -127,6 +127,7 @@ static bool narrow_layout_make(const narrow_plan &p, size_t room, narrow_layout 
 static bool narrow_plan_make(const gpu *s, narrow_plan *p) {
     const int n = s->n, B = s->base.B, D = s->base.sh->D;
     const int lx = up(D, 16) * 16 + 4; /* rows of 8 items are in different banks */
+    const norm_forward norm = norms_first(s, 0);
     *p = {.n = n,
           .B = B,
           .H = s->H,
@@ -142,7 +143,10 @@ static bool narrow_plan_make(const gpu *s, narrow_plan *p) {
           .by_half = divider_of(s->H / 2),
           .by_h = divider_of(s->H),
           .by_2h = divider_of(2 * s->H),
-          .places = (double)B * n};
+          .places = (double)B * n,
+          .each = norm.each,
+          .sample = norm.sample,
+          .update = norm.update};
     return narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l);
 }
 
@@ -165,9 +169,9 @@ static bool narrow_takes(const gpu *s, narrow_args *p) {
     p->weights = s->weights;
     memcpy(p->enc, s->enc, sizeof p->enc);
     p->step = s->step;
-    p->result = s->result;
+    p->results = s->result.results;
+    p->counters = s->result.counters;
     p->own = s->narrow;
-    p->norm = norms_first(s, 0);
     return true;
 }
 

@@ -69,11 +69,13 @@ struct narrow_plan {
     int lx, ldx;                               /* distance of rows of x in shared and in device memory */
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
     double places;                             /* steps in the batch */
+    double each, sample;                       /* as in norm_forward, for every norm */
+    int update;
     narrow_layout l;
 };
 
 /* What kernels work on: a plan, and whole groups of struct gpu and of the shape; copies, since kernels read
- * their arguments from constant memory. */
+ * their arguments from constant memory. A group of which they need a number or two is not copied. */
 struct narrow_args : narrow_plan {
     int first, last; /* phases */
     int keep;        /* 1: tensors go to device memory too, for kernels that run other phases */
@@ -86,9 +88,9 @@ struct narrow_args : narrow_plan {
     weight_arrays weights;
     encoder_block enc[DEEP];
     step_arrays step;
-    step_results result;
+    double *results; /* these two as in step_results */
+    unsigned *counters;
     narrow_memory own;
-    norm_forward norm; /* what all norms of the batch have in common */
 };
 static_assert(sizeof(narrow_args) <= 4096, "the most bytes of arguments that every CUDA version takes");
 
@@ -297,11 +299,13 @@ struct narrow {
     /* The norm in shared memory from its totals; the first thread block writes it to device memory too. */
     __device__ void make_norm(norms b, norms outside, norm_at at, int width, int padded) const {
         const double *total = doubles(p.l.total);
-        norm_forward f = p.norm;
-        f.b = b;
-        f.at = at;
-        f.width = width;
-        f.update = f.update && blockIdx.x == 0;
+        norm_forward f = {.b = b,
+                          .theta = p.weights.theta,
+                          .at = at,
+                          .width = width,
+                          .update = p.update && blockIdx.x == 0,
+                          .each = p.each,
+                          .sample = p.sample};
         int c = threadIdx.x;
         if (c < width)
             norm_make(f, c, total[c], total[padded + c]);
@@ -320,7 +324,7 @@ struct narrow {
      * writes them, and the gradients, to device memory too. */
     __device__ void make_slopes(norms b, norm_at at, int c, double dy, double dy_xhat, float *k0, float *k1,
                                 float *outside0, float *outside1) const {
-        norm_backward f = {.b = b, .grad = p.weights.grad, .at = at, .each = p.norm.each, .k0 = k0, .k1 = k1};
+        norm_backward f = {.b = b, .grad = p.weights.grad, .at = at, .each = p.each, .k0 = k0, .k1 = k1};
         norm_back_total(f, c, dy, dy_xhat);
         if (blockIdx.x) return;
         norm_gradients(f, c, dy, dy_xhat);
