@@ -57,7 +57,7 @@ if [ -f models/pages.safetensors ]; then
     ./ordernet pages order --quiet --rule top-down --out demo/top-down $data/pages/reichsanzeiger.xml $data/pages/book.xml
     ./ordernet pages order --out demo/pages demo/top-down 2>&1 | sed 's/^/     /'
     ./ordernet pages eval --quiet $data/pages |
-        awk '/^all/ { print "     followed by the right region, in collections that it learned from: " $6 "% from top to bottom, " $3 "% now"; exit }'
+        awk '/^all/ { print "     regions followed by the right one: " $6 "% from top to bottom, " $3 "% now (collections that the model was trained on)"; exit }'
     for page in reichsanzeiger book; do ./ordernet pages draw --out demo/$page demo/top-down/$page.xml; done
     echo "     The files are in demo/pages; demo/reichsanzeiger.svg and demo/book.svg show the given and the found order."
 fi

@@ -63,9 +63,9 @@ ONET_API void onet_model_free(onet_model *model);
  *   onet_world     the ranks of mpirun, where several share the work
  *
  * Other headers, each of which includes this one: ordernet_io.h (data files: all options, sets one by one,
- * names of features), ordernet_words.h (vocabularies, sentences), ordernet_train.h (linear ranker, several
- * ranks), ordernet_tune.h (search for settings), ordernet_measure.h (accuracy, speed), ordernet_tsp.h
- * (tours), ordernet_pages.h (reading order).
+ * names of features; what a model holds), ordernet_words.h (vocabularies, sentences), ordernet_train.h
+ * (linear ranker, several ranks), ordernet_tune.h (search for settings), ordernet_measure.h (accuracy,
+ * speed), ordernet_tsp.h (tours), ordernet_pages.h (reading order).
  *
  * Errors. A function that can fail returns an onet_status and, when err is not NULL, writes a sentence. The
  * library does not print, exit or abort. Arguments are checked: NULL where an object is needed, a number out
@@ -115,6 +115,7 @@ typedef struct onet_constraint {
 
 typedef struct onet_columns onet_columns; /* names of features, values for missing ones: ordernet_io.h */
 typedef struct onet_words onet_words;     /* a vocabulary, one vector per word: ordernet_words.h */
+typedef struct onet_lost onet_lost;       /* values that the features do not tell apart: ordernet_io.h */
 
 /* Relations: `width` numbers for each ordered pair of items of a set. From item i, counted over all
  * sets, to item j of its set relation r is value[(row[i] + j) * width + r]; i to i is ignored. */
@@ -126,19 +127,6 @@ typedef struct onet_pairs {
     float *fill;       /* [width]: what replaced values that were missing; NULL: none was allowed to be */
     void *reserved[3]; /* zero */
 } onet_pairs;
-
-/* Values of the data that the features do not tell apart: texts of a category that have no feature of their
- * own (unseen in training, rare or missing), dates finer than a double, unknown words. Column k belongs to
- * the features feature[k] .. feature[k] + span[k] - 1. hash[i * width + k], of item i counted over all sets,
- * is 0 where the features tell the value, 1 where it is missing, else a hash of it. Items whose hashes differ
- * are different in every measure, and in the relation `equal`; the net does not see them. */
-typedef struct onet_lost {
-    int width;         /* columns: 1 or more */
-    int *feature;      /* [width]: of words 0 */
-    int *span;         /* [width] */
-    uint64_t *hash;    /* [start[count], width] */
-    void *reserved[2]; /* zero */
-} onet_lost;
 
 /* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features (float32, row by row) or
  * words (indices into `words`, a vocabulary with one vector per word); one of items and word is NULL.
@@ -161,7 +149,7 @@ typedef struct onet_sets {
     size_t constraint_count;
     char hash[65];         /* SHA-256 of their file in hex; "" when there was none */
     onet_columns *columns; /* the names of the features; NULL: not known. Owned by the sets */
-    onet_lost *lost;       /* what the features do not tell; NULL: nothing. Owned by the sets */
+    onet_lost *lost;       /* values that the features do not tell apart; NULL: none. Owned by the sets */
     double *exact; /* [start[count], width]: the features where float32 loses digits that matter; or NULL */
     onet_pairs *pairs; /* relations between the items of each set; NULL: none. Owned by the sets */
 } onet_sets;
@@ -195,7 +183,7 @@ ONET_API onet_status onet_sets_set_context(onet_sets *sets, const uint8_t *conte
 ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_constraint *constraints,
                                                size_t count, onet_error *err);
 /* Replaces the relations by a copy of value, [n, n, width] for each set; names: one per line, or NULL. Width
- * 0 removes them. A float rounds whole numbers beyond 16777216, which files of sets are refused for. */
+ * 0 removes them. Whole numbers beyond 16777216, which a float rounds, are refused in files of sets. */
 ONET_API onet_status onet_sets_set_pairs(onet_sets *sets, int width, const float *value, const char *names,
                                          onet_error *err);
 ONET_API void onet_sets_free(onet_sets *sets);
@@ -239,17 +227,6 @@ ONET_API const onet_settings *onet_model_settings(const onet_model *model);
 /* Features per item of its sets; onet_model_settings has more where ranks within the set are added. */
 ONET_API int onet_model_width(const onet_model *model);
 ONET_API const onet_words *onet_model_words(const onet_model *model); /* NULL: its items are numbers */
-/* The columns of its training data (NULL: without names and missing values); the names of its relations, one
- * per line (NULL: none). */
-ONET_API const onet_columns *onet_model_columns(const onet_model *model);
-ONET_API const char *onet_model_relations(const onet_model *model);
-/* Relations of its sets; onet_model_settings has more where some are made from features, as this text asks
- * for (onet_train_options.relate; NULL: none is). */
-ONET_API int onet_model_given_relations(const onet_model *model);
-ONET_API const char *onet_model_relate(const onet_model *model);
-/* What replaces a missing relation, one number for each; NULL: none may be missing. */
-ONET_API const float *onet_model_relation_fill(const onet_model *model);
-
 /* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
 
 typedef struct onet_world onet_world; /* ordernet_train.h */
@@ -298,9 +275,6 @@ typedef struct onet_orderer onet_orderer;
 ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                                       const onet_order_options *options, onet_error *err);
 ONET_API void onet_orderer_free(onet_orderer *orderer);
-/* Called by ranks other than 0: orders what rank 0 sends until rank 0 frees its orderer. */
-ONET_API void onet_orderer_work(onet_orderer *orderer);
-ONET_API void onet_orderer_serve(onet_orderer *orderer); /* its name in version 0.2.0 */
 /* What the last run was computed with: a name of onet_kernel_sets(), or "cuda". */
 ONET_API const char *onet_orderer_kernels(const onet_orderer *orderer);
 /* Orders sets of any sizes in parallel: answers [count]. The sets' own order is ignored. Orders keep the
@@ -310,15 +284,6 @@ ONET_API onet_status onet_orderer_run(onet_orderer *orderer, const onet_sets *se
 /* Log-probability that the model gives to the sets' own order: logprob[count]. Constraints are ignored. */
 ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *sets, double *logprob,
                                         onet_error *err);
-/* The same, and the log-probability of each step's choice: step[start[count] - start[0]], set after set, 0
- * for context items; NULL when not wanted. */
-ONET_API onet_status onet_orderer_score_steps(onet_orderer *orderer, const onet_sets *sets, double *logprob,
-                                              double *step, onet_error *err);
-/* For a single set: probability [n, n], row t that of each item at place t given the items before it in the
- * set's own order; 0 for items that are placed already, for context items and in the rows of their places. */
-ONET_API onet_status onet_orderer_choices(onet_orderer *orderer, const onet_sets *sets, double *probability,
-                                          onet_error *err);
-
 /* ---- Training ---------------------------------------------------------------------------------------- */
 
 typedef enum onet_schedule { ONET_CONSTANT = 0, ONET_COSINE = 1 } onet_schedule;

@@ -132,8 +132,8 @@ ONET_API const char *onet_columns_unused(const onet_columns *columns);
  * 31.12.2024): a sentence each with the first such value, its place, and what to do, ended by a newline.
  * NULL: none. */
 ONET_API const char *onet_columns_misspelt(const onet_columns *columns);
-/* Sentences about the categories of sets that were read for a model of which no value is one that the model
- * has as a feature, each ended by a newline. NULL: none. */
+/* Of sets that were read with a model's columns: a sentence, ended by a newline, for each category none of
+ * whose values is a feature of the model. NULL: none. */
 ONET_API const char *onet_columns_unknown(const onet_columns *columns);
 ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 /* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a
@@ -151,6 +151,19 @@ ONET_API onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *
  * sets, which the copy's columns keep. ONET_BAD where a value is missing and none may be. */
 ONET_API onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet_columns *columns,
                                     onet_missing missing, onet_error *err);
+
+/* Values of the data that the features do not tell apart: texts of a category that have no feature of their
+ * own (unseen in training, rare or missing), dates finer than a double, unknown words. Column k belongs to
+ * the features feature[k] .. feature[k] + span[k] - 1. hash[i * width + k], of item i counted over all sets,
+ * is 0 where the features tell the value, 1 where it is missing, else a hash of it. Items whose hashes differ
+ * are different in every measure, and in the relation `equal`; the net does not see them. */
+struct onet_lost {
+    int width;         /* columns: 1 or more */
+    int *feature;      /* [width]: of words 0 */
+    int *span;         /* [width] */
+    uint64_t *hash;    /* [start[count], width] */
+    void *reserved[2]; /* zero */
+};
 
 /* ---- Sets, one by one -------------------------------------------------------------------------------- */
 
@@ -246,8 +259,8 @@ ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const f
 /* The same in double: onet_sets.exact keeps the values where float32 rounds one. */
 ONET_API onet_status onet_sets_append_doubles(onet_sets *sets, int n, int width, const double *values,
                                               const int32_t *order, onet_error *err);
-/* Makes a vocabulary that stays its owner's, such as the words of a model, the one of sets that the library
- * made. One that the caller puts into sets->words instead is freed with them. */
+/* Lends a vocabulary, such as the words of a model, to sets that the library made: its owner still frees it.
+ * One that the caller puts into sets->words is freed with the sets. */
 ONET_API void onet_sets_lend_words(onet_sets *sets, const onet_words *words);
 /* Appends a set of words: rows [n] of sets->words, which the caller sets: lent, or freed with the sets. */
 ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
@@ -293,6 +306,16 @@ ONET_API const char *onet_model_kind(const onet_model *model);
 ONET_API size_t onet_model_parameters(const onet_model *model, int trained_only);
 /* SHA-256, in hex, of all that determines an answer: settings, parameters, standardisation, words. */
 ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
+/* The columns of its training data (NULL: without names and missing values); the names of its relations, one
+ * per line (NULL: none). */
+ONET_API const onet_columns *onet_model_columns(const onet_model *model);
+ONET_API const char *onet_model_relations(const onet_model *model);
+/* Relations of its sets; onet_model_settings has more where some are made from features, as this text asks
+ * for (onet_train_options.relate; NULL: none is). */
+ONET_API int onet_model_given_relations(const onet_model *model);
+ONET_API const char *onet_model_relate(const onet_model *model);
+/* What replaces a missing relation, one number for each; NULL: none may be missing. */
+ONET_API const float *onet_model_relation_fill(const onet_model *model);
 /* Whether the batch-norm statistics depend on the size of a set (ONET_STATISTICS_MEASURED with
  * ONET_BATCHES_ONE_SIZE). */
 ONET_API int onet_model_sized(const onet_model *model);

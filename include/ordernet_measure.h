@@ -90,6 +90,17 @@ ONET_API onet_status onet_measure_importance(onet_importance *result, onet_order
                                              const onet_sets *sets, const onet_set_measure *base, int feature,
                                              int repeats, uint64_t seed, onet_error *err);
 
+/* ---- Step by step -------------------------------------------------------------------------------------- */
+
+/* As onet_orderer_score, and the log-probability of each step's choice: step[start[count] - start[0]], set
+ * after set, 0 for context items; NULL when not wanted. */
+ONET_API onet_status onet_orderer_score_steps(onet_orderer *orderer, const onet_sets *sets, double *logprob,
+                                              double *step, onet_error *err);
+/* For a single set: probability [n, n], row t that of each item at place t given the items before it in the
+ * set's own order; 0 for items that are placed already, for context items and in the rows of their places. */
+ONET_API onet_status onet_orderer_choices(onet_orderer *orderer, const onet_sets *sets, double *probability,
+                                          onet_error *err);
+
 /* ---- What a result is worth -------------------------------------------------------------------------- */
 
 /* The result of a comparison with simple rules. A difference counts if the 95% interval of the paired
@@ -97,14 +108,14 @@ ONET_API onet_status onet_measure_importance(onet_importance *result, onet_order
 typedef enum onet_conclusion {
     ONET_WORTH_NOTHING = 0, /* no rule and no model is better than guessing */
     ONET_WORTH_COLUMN,      /* sorting by one feature is as good as the model, or better */
-    ONET_WORTH_RANKER,      /* so is the linear ranker, and it is better than any single feature */
+    ONET_WORTH_RANKER,      /* the linear ranker is as good as the model, and better than any feature */
     ONET_WORTH_MODEL /* the model is better than all of them: more than a weighted sum of the item's own
                       * features decides the order */
 } onet_conclusion;
 
 typedef struct onet_comparison {
-    onet_report guess; /* random orders: exact is their share that is right, equal items interchangeable; the
-                        * intervals are of guessing once per set */
+    onet_report guess; /* random orders: exact is the share of all orders that is right, equal items
+                        * interchangeable; the intervals are of guessing once per set */
     onet_report
         column; /* sorting by the best feature; no sets where items are words or have relations alone */
     onet_report ranker; /* onet_ranker_train */
@@ -118,8 +129,8 @@ typedef struct onet_comparison {
     char sentence[1000]; /* the conclusion in words, with the figures */
     size_t distinct;     /* distinct sets of `test`. Means count every set; intervals and the conclusion
                           * count equal sets as one */
-    size_t learned; /* sets of `test` that are equal to one of `train`: of these the measures say nothing of
-                     * new data */
+    size_t learned;    /* sets of `test` that are equal to one of `train`: for these the measures say nothing
+                        * about new data */
     void *reserved[2]; /* zero */
 } onet_comparison;
 
@@ -139,12 +150,12 @@ ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);
  * falling, and with the linear ranker. Feature and ranker are chosen on `train`, as the model was. NULL: each
  * part of `test`, one of `folds`, is measured by rules chosen on the other parts. each: the model's measures
  * on `test` (onet_measure_each); NULL: the simple rules alone. Where a score ties items, it counts as their
- * random order; simple rules know no constraints. options may be NULL. */
+ * random order; simple rules ignore constraints. options may be NULL. */
 ONET_API onet_status onet_compare(onet_comparison *comparison, const onet_sets *train, const onet_sets *test,
                                   const onet_set_measure *each, const onet_compare_options *options,
                                   onet_error *err);
 
-/* What is odd about sets that were to be learned from, for a user whose model has failed: a sentence per line
+/* What is odd about training sets, for a user whose model has failed: a sentence per line
  * into text [room], ended by NUL, most important first; "" where nothing is. Found are examples that
  * contradict each other (equal sets in other orders), orders that look like ranks, features that are
  * constant, constant within each set, like an id, or with heavy tails or far clusters, items that are equal,

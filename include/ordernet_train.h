@@ -101,8 +101,8 @@ ONET_API int onet_model_feature(const onet_model *model, int j, onet_feature *fe
 /* ---- Several ranks ----------------------------------------------------------------------------------- */
 
 /* The ranks that mpirun started for one task (docs/scale.md). Put it into onet_train_options or
- * onet_order_options: all ranks then make the same calls with the same options. */
-/* *world is NULL for a process that runs alone. Valid until onet_world_close. After a failure, which other
+ * onet_order_options: all ranks then make the same calls with the same options, but for onet_orderer_work.
+ * *world is NULL for a process that runs alone. Valid until onet_world_close. After a failure, which other
  * ranks may not have seen, this process must exit. */
 ONET_API onet_status onet_world_open(const onet_world **world, onet_error *err);
 ONET_API int onet_world_rank(const onet_world *world); /* from 0; 0 where world is NULL */
@@ -110,6 +110,9 @@ ONET_API int onet_world_size(const onet_world *world); /* 1 where world is NULL 
 /* The status of all ranks: that of the first that failed, with its sentence. Called by all of them after a
  * step that may fail in one, before they wait for each other. */
 ONET_API onet_status onet_world_agree(const onet_world *world, onet_status status, onet_error *err);
+/* Called by ranks other than 0: orders what rank 0 sends until rank 0 frees its orderer. */
+ONET_API void onet_orderer_work(onet_orderer *orderer);
+ONET_API void onet_orderer_serve(onet_orderer *orderer); /* its name in version 0.2.0 */
 /* The last call: waits for all ranks. */
 ONET_API void onet_world_close(const onet_world *world);
 

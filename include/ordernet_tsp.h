@@ -97,8 +97,8 @@ ONET_API onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, si
 
 /* On asymmetric instances: EXACT is the dynamic program up to ONET_TSP_HELD_KARP_MAX cities, and beyond the
  * tour of TWO_OPT with kicks and the bound of the assignment problem, which seldom proves it; TWO_OPT is
- * the best of several starts, each improved by exchanges of neighbouring paths, which never turn a path
- * round; CHRISTOFIDES is refused. */
+ * the best of several starts, each improved by exchanges of neighbouring paths, which never reverse a
+ * path; CHRISTOFIDES is refused. */
 typedef enum onet_tsp_method {
     ONET_TSP_EXACT = 0, /* branch and bound on 1-trees with a Lagrangian bound */
     ONET_TSP_HELD_KARP, /* Held and Karp's dynamic program */

@@ -1,4 +1,5 @@
-/* Compiles the XML parser of the browser page under names of its own. */
+/* Compiles the XML parser of the browser page under names of its own, so that test_browser_xml.c can compare
+ * it with libxml2 in one program. */
 #include "browser_xml.h"
 
 #define xmlInitParser                browser_init

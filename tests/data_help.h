@@ -57,17 +57,24 @@ static inline const char *help_file(const char *name, const char *text) {
     return help_file_of(name, text, strlen(text));
 }
 
-/* The content of a file, which the caller frees. */
-static inline char *help_content(const char *path) {
+/* The bytes of a file, which the caller frees, and a NUL behind them. */
+static inline char *help_bytes(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
-    size_t room = 1 << 20;
-    char *text = malloc(room);
-    assert_non_null(text);
-    size_t length = fread(text, 1, room - 1, f);
-    text[length] = 0;
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *bytes = malloc(*size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    bytes[*size] = 0;
     fclose(f);
-    return text;
+    return bytes;
+}
+
+static inline char *help_content(const char *path) {
+    size_t size;
+    return help_bytes(path, &size);
 }
 
 /* Reading that text fails with ONET_BAD and this sentence, in which FILE is replaced by the path. */

@@ -11,6 +11,26 @@
 
 enum { NUMBER_WORDS = 40 };
 
+/* order [n]: the items 0 .. n-1 by key[i * stride], the smallest first. */
+static inline void order_by(int32_t *order, int n, const float *key, int stride) {
+    for (int i = 0; i < n; i++) {
+        int at = i;
+        for (; at > 0 && key[order[at - 1] * stride] > key[i * stride]; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* Reverses the orders: the better a model of the sets, the less likely are these. */
+static inline onet_sets *turn_orders(onet_sets *sets) {
+    for (size_t s = 0; s < sets->count; s++)
+        for (size_t a = sets->start[s], b = sets->start[s + 1] - 1; a < b; a++, b--) {
+            int32_t swap = sets->order[a];
+            sets->order[a] = sets->order[b];
+            sets->order[b] = swap;
+        }
+    return sets;
+}
+
 static inline onet_words *number_words(void) {
     words_builder builder;
     bool added;
@@ -39,14 +59,8 @@ static inline onet_sets *number_sets(int count, int as_words, uint64_t seed) {
         for (int i = 0; i < n; i++) {
             word[i] = (int32_t)rng_below(&r, NUMBER_WORDS);
             item[i] = (float)word[i] / NUMBER_WORDS;
-            order[i] = i;
         }
-        for (int a = 1; a < n; a++)
-            for (int b = a; b > 0 && word[order[b - 1]] > word[order[b]]; b--) {
-                int32_t swap = order[b];
-                order[b] = order[b - 1];
-                order[b - 1] = swap;
-            }
+        order_by(order, n, item, 1);
         if (as_words ? sets_append_words(sets, (size_t)n, word, order, &err)
                      : sets_append(sets, (size_t)n, 1, item, order, &err))
             return NULL;

@@ -5,6 +5,7 @@
 
 #include "alloc_count.h"
 #include "engine/data/constraints.h"
+#include "ordernet_measure.h"
 #include "paper_form.h"
 #include "random_constraints.h"
 #include "random_model.h"

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "engine/data/sets.h"
 #include "engine/words/vectors.h"
 #include "engine/words/words.h"
 

@@ -2,8 +2,6 @@
  * of `order`. */
 #include "data_help.h"
 
-#include <math.h>
-
 #include "engine/base/rng.h"
 #include "engine/data/jsonl.h"
 #include "json_oracle.h"

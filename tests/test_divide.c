@@ -4,7 +4,6 @@
 
 #include "data_help.h"
 #include "engine/base/rng.h"
-#include "engine/data/sets.h"
 
 enum { KINDS = 20, COPIES = 6, SETS = KINDS * COPIES, N = 4 };
 

@@ -4,6 +4,7 @@
 #include "engine/decode/orderer.h"
 #include "engine/decode/scoring.h"
 #include "engine/decode/search.h"
+#include "ordernet_measure.h"
 #include "random_constraints.h"
 #include "random_model.h"
 

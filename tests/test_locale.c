@@ -4,14 +4,7 @@
 
 #include "data_help.h"
 #include "engine/base/number.h"
-#include "engine/train/train.h"
 #include "ordernet_train.h"
-
-static char *bytes_of(const char *path) {
-    char *text = help_content(path);
-    assert_non_null(text);
-    return text;
-}
 
 /* Files that a training writes: the model with its record, the log without its times, the checkpoint. */
 typedef struct written {
@@ -39,7 +32,7 @@ static written train_to(const char *name, int resume) {
     assert_int_equal(onet_sets_from(&sets, 2, 3, 1, items, order, &err), ONET_OK);
     assert_int_equal(onet_train(&model, sets, sets, &o, &err), ONET_OK);
     onet_train_path(log, sizeof log, path, ONET_TRAIN_LOG);
-    written w = {.log = bytes_of(log)};
+    written w = {.log = help_content(log)};
     onet_model_free(model);
     assert_int_equal(onet_model_load(&model, path, &err), ONET_OK);
     w.model = strdup(onet_model_record(model, "run"));
@@ -86,7 +79,7 @@ static void sets_and_sentences(void **state) {
     const char *path = help_path("sets.jsonl");
     assert_int_equal(onet_sets_from(&sets, 1, 2, 1, items, NULL, &err), ONET_OK);
     assert_int_equal(onet_sets_write(sets, path, ONET_FORMAT_AUTO, &err), ONET_OK);
-    char *text = bytes_of(path);
+    char *text = help_content(path);
     assert_string_equal(text, "{\"items\": [[0.5], [-1.25]]}\n");
     free(text);
     onet_sets_free(sets);

@@ -6,7 +6,6 @@
 #include "data_help.h"
 #include "engine/data/divide.h"
 #include "engine/data/lost.h"
-#include "engine/data/pick.h"
 #include "engine/data/relating.h"
 #include "engine/data/text_value.h"
 #include "engine/evaluate/measure.h"

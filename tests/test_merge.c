@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/model/model.h"
+#include "ordernet_measure.h"
 #include "random_model.h"
 
 /* Probabilities of every item at each step of the set's own order: [n, n]. */

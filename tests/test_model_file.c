@@ -125,15 +125,7 @@ static char *bytes_of(onet_model *m, size_t *size, size_t *data) {
     const char *path = help_path("bytes.safetensors");
     assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
     onet_model_free(m);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*size);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
-    fclose(f);
+    char *bytes = help_bytes(path, size);
     *data = 8 + ((unsigned char)bytes[0] | (size_t)(unsigned char)bytes[1] << 8);
     return bytes;
 }

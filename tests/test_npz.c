@@ -20,16 +20,6 @@ static onet_status read_path(read_sets *how, onet_sets **sets, const char *path,
     return status;
 }
 
-static char *bytes_of(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    char *bytes = malloc(1 << 16);
-    assert_non_null(bytes);
-    *size = fread(bytes, 1, 1 << 16, f);
-    fclose(f);
-    return bytes;
-}
-
 /* The sets of all fixtures: 2 sets of 3 items, items counting up in eighths. */
 static void expect_fixture(const onet_sets *s, bool order) {
     static const int32_t meant[6] = {2, 0, 1, 0, 1, 2};
@@ -224,7 +214,7 @@ static void test_rounded_numbers(void **state) {
 /* Every cut and every flipped bit: an error, or the very same sets (a byte that says nothing). */
 static void expect_robust(read_sets *how, const char *path, bool checksum) {
     size_t size;
-    char *bytes = bytes_of(path, &size);
+    char *bytes = help_bytes(path, &size);
     onet_sets *sets;
     onet_error err;
     for (size_t cut = 0; cut < size; cut += 5)

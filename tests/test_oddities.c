@@ -3,6 +3,7 @@
 
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
+#include "number_sets.h"
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
 #include "unit.h"
@@ -18,14 +19,9 @@ static onet_sets *sound_sets(void) {
     assert_int_equal(sets_new(&sets, WIDTH, NULL), ONET_OK);
     for (int s = 0; s < 200; s++) {
         float items[N * WIDTH];
-        int32_t order[N] = {0, 1, 2, 3};
+        int32_t order[N];
         for (int i = 0; i < N * WIDTH; i++) items[i] = (float)rng_normal(&r);
-        for (int a = 1; a < N; a++)
-            for (int b = a; b > 0 && items[WIDTH * order[b - 1]] > items[WIDTH * order[b]]; b--) {
-                int32_t swap = order[b];
-                order[b] = order[b - 1];
-                order[b - 1] = swap;
-            }
+        order_by(order, N, items, WIDTH);
         assert_int_equal(sets_append(sets, N, WIDTH, items, order, NULL), ONET_OK);
     }
     return sets;

@@ -1,6 +1,5 @@
 /* Tests the rule "gutters" and the shipped model on synthetic layouts with an undisputed order: they must
  * find it whatever the order of the regions in the file, the position and the size of the page. */
-#include <math.h>
 #include <string.h>
 
 #include "engine/base/choice.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/division.h"
-#include "engine/base/rng.h"
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
 #include "number_sets.h"

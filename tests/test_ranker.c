@@ -267,17 +267,12 @@ static void heavy_tails(void **state) {
     assert_int_equal(sets_new(&sets, 2, NULL), ONET_OK);
     for (int s = 0; s < 300; s++) {
         float items[10];
-        int32_t order[5] = {0, 1, 2, 3, 4};
+        int32_t order[5];
         for (int i = 0; i < 5; i++) {
             items[2 * i] = (float)exp(5 * rng_normal(&r));
             items[2 * i + 1] = (float)rng_normal(&r);
         }
-        for (int a = 1; a < 5; a++)
-            for (int b = a; b > 0 && items[2 * order[b - 1]] > items[2 * order[b]]; b--) {
-                int32_t swap = order[b];
-                order[b] = order[b - 1];
-                order[b - 1] = swap;
-            }
+        order_by(order, 5, items, 2);
         assert_int_equal(sets_append(sets, 5, 2, items, order, NULL), ONET_OK);
     }
     assert_int_equal(onet_ranker_train(&model, sets, NULL, NULL), ONET_OK);

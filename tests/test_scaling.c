@@ -8,6 +8,7 @@
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "engine/model/model.h"
+#include "number_sets.h"
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
 #include "ordernet_train.h"
@@ -136,15 +137,8 @@ static onet_sets *drawn(draw *one, int count) {
     for (int s = 0; s < count; s++) {
         float items[SIZE];
         int32_t order[SIZE];
-        for (int i = 0; i < SIZE; i++) {
-            items[i] = (float)one(&r);
-            order[i] = i;
-            for (int k = i; k > 0 && items[order[k - 1]] > items[order[k]]; k--) {
-                int32_t swap = order[k];
-                order[k] = order[k - 1];
-                order[k - 1] = swap;
-            }
-        }
+        for (int i = 0; i < SIZE; i++) items[i] = (float)one(&r);
+        order_by(order, SIZE, items, 1);
         ok(sets_append(sets, SIZE, 1, items, order, &err));
     }
     return sets;

@@ -1,5 +1,4 @@
 /* Tests text that is read as a number: true, false, dates and times. */
-#include <math.h>
 #include <string.h>
 
 #include "engine/data/text_value.h"

@@ -1,7 +1,6 @@
 /* Tests cities given by longitude and latitude: distances, and the projected map that the network sees, also
  * across the date line and around a pole. */
 #include <math.h>
-#include <string.h>
 
 #include "tasks/tours/load.h"
 #include "unit.h"

@@ -9,25 +9,15 @@
 #include "alloc_count.h"
 #include "app/division.h"
 #include "context_help.h"
+#include "data_help.h"
 #include "engine/base/rng.h"
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
 #include "engine/kernels/net.h"
 #include "engine/model/model.h"
-#include "engine/words/builder.h"
+#include "number_sets.h"
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
-#include "unit.h"
-
-static char folder[] = "/tmp/ordernet-train-XXXXXX";
-
-static const char *in_folder(const char *name) {
-    static char path[4][128];
-    static int at;
-    at = (at + 1) % 4;
-    snprintf(path[at], sizeof path[at], "%s/%s", folder, name);
-    return path[at];
-}
 
 /* Sets of numbers in ascending order of their first feature. */
 static onet_sets *sorting(int count, int low, int high, uint64_t seed) {
@@ -40,16 +30,8 @@ static onet_sets *sorting(int count, int low, int high, uint64_t seed) {
         float x[64];
         int32_t y[64];
         int n = low + (int)rng_below(&r, (uint64_t)(high - low + 1));
-        for (int i = 0; i < n; i++) {
-            x[i] = (float)rng_uniform(&r);
-            y[i] = i;
-        }
-        for (int a = 1; a < n; a++)
-            for (int b = a; b > 0 && x[y[b - 1]] > x[y[b]]; b--) {
-                int32_t swap = y[b];
-                y[b] = y[b - 1];
-                y[b - 1] = swap;
-            }
+        for (int i = 0; i < n; i++) x[i] = (float)rng_uniform(&r);
+        order_by(y, n, x, 1);
         assert_int_equal(sets_append(sets, (size_t)n, 1, x, y, &err), ONET_OK);
     }
     return sets;
@@ -57,24 +39,15 @@ static onet_sets *sorting(int count, int low, int high, uint64_t seed) {
 
 /* The same sets with words for items: of 40, each standing for a fortieth of 0 to 1. */
 static onet_sets *as_words(onet_sets *sets) {
-    enum { WORDS = 40 };
-    words_builder builder;
-    bool added;
-    assert_true(words_builder_start(&builder, 1));
-    for (int i = 0; i < WORDS; i++) {
-        char text[] = {(char)('a' + i / 8), (char)('a' + i % 8)};
-        assert_int_equal(words_builder_add(&builder, text, sizeof text, &added), i);
-    }
     onet_sets *out;
     onet_error err;
     assert_int_equal(sets_new(&out, 1, &err), ONET_OK);
-    out->words = words_builder_finish(&builder);
+    out->words = number_words();
     assert_non_null(out->words);
-    for (int i = 0; i < WORDS; i++) out->words->vectors[i] = (float)i / WORDS;
     for (size_t s = 0; s < sets->count; s++) {
         size_t first = sets->start[s], n = sets->start[s + 1] - first;
         int32_t word[64];
-        for (size_t i = 0; i < n; i++) word[i] = (int32_t)(sets->items[first + i] * WORDS);
+        for (size_t i = 0; i < n; i++) word[i] = (int32_t)(sets->items[first + i] * NUMBER_WORDS);
         assert_int_equal(sets_append_words(out, n, word, sets->order + first, &err), ONET_OK);
     }
     onet_sets_free(sets);
@@ -91,22 +64,9 @@ static onet_train_options small_run(void) {
     return o;
 }
 
-static char *file_bytes(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*size + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
-    fclose(f);
-    return bytes;
-}
-
 static void same_files(const char *a, const char *b) {
     size_t na, nb;
-    char *x = file_bytes(a, &na), *y = file_bytes(b, &nb);
+    char *x = help_bytes(a, &na), *y = help_bytes(b, &nb);
     assert_int_equal(na, nb);
     assert_memory_equal(x, y, na);
     free(x);
@@ -126,9 +86,9 @@ static void same_bits_for_any_threads(const onet_sets *sets, const onet_sets *va
         char name[32];
         snprintf(name, sizeof name, "t%d.safetensors", threads);
         o.threads = threads;
-        o.model_path = in_folder(name);
+        o.model_path = help_path(name);
         onet_model_free(train(sets, valid, &o));
-        if (threads > 1) same_files(in_folder("t1.safetensors"), in_folder(name));
+        if (threads > 1) same_files(help_path("t1.safetensors"), help_path(name));
     }
 }
 
@@ -154,17 +114,6 @@ static void threads_give_the_same_bits(void **state) {
     onet_sets_free(seen);
 }
 
-/* Reverses the orders of sets: the better the model, the less likely they are. */
-static onet_sets *turned(onet_sets *sets) {
-    for (size_t s = 0; s < sets->count; s++)
-        for (size_t a = sets->start[s], b = sets->start[s + 1] - 1; a < b; a++, b--) {
-            int32_t swap = sets->order[a];
-            sets->order[a] = sets->order[b];
-            sets->order[b] = swap;
-        }
-    return sets;
-}
-
 /* Stops the run at a given step. */
 static int stop_at(void *context, const onet_progress *p) {
     return p->step >= *(uint64_t *)context;
@@ -185,10 +134,10 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
     o.crop = drop > 0 ? 4 : 0;
     o.patience = patience;
     o.batches = batches;
-    o.model_path = in_folder("whole.safetensors");
+    o.model_path = help_path("whole.safetensors");
     onet_model_free(train(sets, valid, &o));
-    char parts_path[128]; /* in_folder's answers do not last */
-    snprintf(parts_path, sizeof parts_path, "%s", in_folder("parts.safetensors"));
+    char parts_path[128]; /* help_path's answers do not last */
+    snprintf(parts_path, sizeof parts_path, "%s", help_path("parts.safetensors"));
     o.model_path = parts_path;
     o.resume = 1; /* from the start, since there is no checkpoint yet */
     o.progress = stop_at;
@@ -206,12 +155,12 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
     assert_int_equal(status, ONET_OK);
     assert_true(parts > 2);
     onet_model_free(m);
-    same_files(in_folder("whole.safetensors"), in_folder("parts.safetensors"));
-    same_files(in_folder("whole.best.safetensors"), in_folder("parts.best.safetensors"));
+    same_files(help_path("whole.safetensors"), help_path("parts.safetensors"));
+    same_files(help_path("whole.best.safetensors"), help_path("parts.best.safetensors"));
     /* A finished run resumed: nothing to do, the same model. */
     o.progress = NULL;
     onet_model_free(train(sets, valid, &o));
-    same_files(in_folder("whole.safetensors"), in_folder("parts.safetensors"));
+    same_files(help_path("whole.safetensors"), help_path("parts.safetensors"));
     /* Another run's checkpoint is refused, and what differs is named: settings, or data, also from memory. */
     o.learning_rate *= 2;
     assert_int_equal(onet_train(&m, sets, valid, &o, &err), ONET_BAD);
@@ -233,8 +182,8 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
                                                "sets are not there now. "
                                              : "the words or their vectors differ"));
     *number -= 0.5f;
-    remove(in_folder("parts.checkpoint.safetensors"));
-    remove(in_folder("parts.safetensors"));
+    remove(help_path("parts.checkpoint.safetensors"));
+    remove(help_path("parts.safetensors"));
     onet_sets_free(sets);
     onet_sets_free(valid);
 }
@@ -243,7 +192,7 @@ static void a_resumed_run_equals_an_unbroken_one(void **state) {
     const onet_batches one_size = ONET_BATCHES_ONE_SIZE, mixed = ONET_BATCHES_MIXED;
     resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), one_size, 0, 0, 0);
     resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), one_size, 0, 0.5, 0);
-    resumed_equals_unbroken(sorting(700, 2, 9, 3), turned(sorting(50, 5, 9, 4)), mixed, 0, 0.5, 2);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), turn_orders(sorting(50, 5, 9, 4)), mixed, 0, 0.5, 2);
     resumed_equals_unbroken(give_context(sorting(700, 2, 9, 3), 3), give_context(sorting(50, 5, 9, 4), 3),
                             mixed, 0, 0.5, 0);
     resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), one_size, 1, 0,
@@ -280,7 +229,7 @@ static void several_models_are_merged(void **state) {
         one[k] = train(sets, valid, &o);
     }
     o.seed = 5;
-    snprintf(path, sizeof path, "%s", in_folder("several.safetensors"));
+    snprintf(path, sizeof path, "%s", help_path("several.safetensors"));
     o.model_path = path;
     o.models = 3;
     o.keep = 1;
@@ -295,7 +244,7 @@ static void several_models_are_merged(void **state) {
     assert_int_equal(s.last.model, 2);
     assert_true(s.last.seconds_left > 0);
     assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(access(in_folder("several.1.safetensors"), F_OK), 0);
+    assert_int_equal(access(help_path("several.1.safetensors"), F_OK), 0);
     /* Its parts are there already; a run of one model cannot resume it. */
     assert_int_equal(onet_train(&got, sets, valid, &o, &err), ONET_USAGE);
     assert_non_null(strstr(err.text, "several.1.safetensors is there already"));
@@ -341,7 +290,7 @@ static void several_models_are_merged(void **state) {
     onet_model_checksum(merged, want);
     onet_model_checksum(got_best, sum);
     assert_string_equal(sum, want);
-    assert_int_equal(onet_model_load(&got, in_folder("several.best.safetensors"), &err), ONET_OK);
+    assert_int_equal(onet_model_load(&got, help_path("several.best.safetensors"), &err), ONET_OK);
     onet_model_checksum(got, sum);
     assert_string_equal(sum, want);
     onet_model_free(got);
@@ -525,7 +474,7 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     watch w = {0};
     o.epochs = 5;
     o.patience = 2;
-    o.model_path = in_folder("patient.safetensors");
+    o.model_path = help_path("patient.safetensors");
     o.progress = watching;
     o.context = &w;
     m = train(sets, valid, &o);
@@ -533,10 +482,10 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     assert_int_equal(w.last.best_epoch, 5);
     assert_int_equal(w.last.epoch, 5);
     assert_true(fabs(loglik(m, valid) - w.last.valid_loglik) < 1e-12);
-    same_files(in_folder("patient.safetensors"), in_folder("patient.best.safetensors"));
+    same_files(help_path("patient.safetensors"), help_path("patient.best.safetensors"));
     onet_model_free(m);
 
-    turned(valid);
+    turn_orders(valid);
     w = (watch){0};
     m = train(sets, valid, &o);
     assert_int_equal(w.epochs, 3);
@@ -545,7 +494,7 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     assert_int_equal(w.last.epoch, 3);
     assert_true(w.last.step < w.last.steps);
     assert_true(fabs(loglik(m, valid) - w.seen[2]) < 1e-12);
-    assert_int_equal(onet_model_load(&best, in_folder("patient.best.safetensors"), &err), ONET_OK);
+    assert_int_equal(onet_model_load(&best, help_path("patient.best.safetensors"), &err), ONET_OK);
     assert_true(fabs(loglik(best, valid) - w.seen[0]) < 1e-12);
     onet_model_free(m);
     onet_model_free(best);
@@ -577,7 +526,7 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     o.resume = 0;
     o.patience = 0;
     onet_model_free(train(sets, NULL, &o));
-    assert_int_not_equal(access(in_folder("patient.best.safetensors"), F_OK), 0);
+    assert_int_not_equal(access(help_path("patient.best.safetensors"), F_OK), 0);
     o.patience = 1;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o.patience = -1;
@@ -625,7 +574,7 @@ static void fine_tuning_begins_with_the_model(onet_sets *sets, onet_sets *other)
     o.settings = (onet_settings){0}; /* ignored */
     o.epochs = 2;
     o.drop = 0.3;
-    o.model_path = in_folder("tuned.safetensors");
+    o.model_path = help_path("tuned.safetensors");
     m = train(other, other, &o);
     assert_memory_equal(m->mean, base->mean, sizeof(float));
     assert_memory_equal(m->scale, base->scale, sizeof(float));
@@ -638,7 +587,7 @@ static void fine_tuning_begins_with_the_model(onet_sets *sets, onet_sets *other)
 
     /* Interrupted and resumed: the same bytes. */
     char parts_path[128];
-    snprintf(parts_path, sizeof parts_path, "%s", in_folder("tuned-parts.safetensors"));
+    snprintf(parts_path, sizeof parts_path, "%s", help_path("tuned-parts.safetensors"));
     uint64_t stop = 5;
     o.model_path = parts_path;
     o.progress = stop_at;
@@ -648,13 +597,13 @@ static void fine_tuning_begins_with_the_model(onet_sets *sets, onet_sets *other)
     o.progress = NULL;
     o.resume = 1;
     onet_model_free(train(other, other, &o));
-    same_files(in_folder("tuned.safetensors"), in_folder("tuned-parts.safetensors"));
+    same_files(help_path("tuned.safetensors"), help_path("tuned-parts.safetensors"));
     /* That run did not begin with random weights. */
     o.from = NULL;
     o.settings = small_run().settings;
     assert_int_equal(onet_train(&m, other, other, &o, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "the weights to begin with are not there now"));
-    remove(in_folder("tuned-parts.checkpoint.safetensors"));
+    remove(help_path("tuned-parts.checkpoint.safetensors"));
     onet_model_free(base);
     onet_sets_free(sets);
     onet_sets_free(other);
@@ -740,7 +689,7 @@ static void a_loss_that_is_no_number_stops(void **state) {
     o.schedule = ONET_CONSTANT;
     o.warmup = 0;
     o.epochs = 20;
-    o.model_path = in_folder("nan.safetensors");
+    o.model_path = help_path("nan.safetensors");
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_FAILED);
     assert_non_null(strstr(err.text, "at step"));
     assert_int_not_equal(access(o.model_path, F_OK), 0);
@@ -899,7 +848,7 @@ static onet_sets *few;
 
 static onet_status load_job(onet_error *err) {
     onet_model *m;
-    onet_status status = onet_model_load(&m, in_folder("memory.safetensors"), err);
+    onet_status status = onet_model_load(&m, help_path("memory.safetensors"), err);
     if (!status) onet_model_free(m);
     return status;
 }
@@ -944,25 +893,15 @@ static void failing_memory_is_survived(void **state) {
     few = sorting(20, 2, 5, 12);
     onet_train_options o = small_run();
     o.max_steps = 2;
-    o.model_path = in_folder("memory.safetensors");
+    o.model_path = help_path("memory.safetensors");
     onet_model_free(train(few, NULL, &o));
     SURVIVES(load_job);
-    assert_int_equal(onet_model_load(&loaded, in_folder("memory.safetensors"), &err), ONET_OK);
+    assert_int_equal(onet_model_load(&loaded, help_path("memory.safetensors"), &err), ONET_OK);
     SURVIVES(order_job);
     onet_model_free(loaded);
     SURVIVES(train_job);
     SURVIVES(pick_job);
     onet_sets_free(few);
-}
-
-static int make_folder(void **state) {
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 int main(void) {
@@ -985,5 +924,5 @@ int main(void) {
         cmocka_unit_test(ordering_again_allocates_nothing),
         cmocka_unit_test(failing_memory_is_survived),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, NULL, help_clean);
 }

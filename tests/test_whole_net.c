@@ -2,10 +2,8 @@
  * relations of the sets, made ones and quantiles, and without any. Runs on ARM and as WebAssembly too. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/base/rng.h"
-#include "ordernet_io.h"
 #include "ordernet_measure.h"
 #include "ordernet_train.h"
 #include "unit.h"

@@ -2,6 +2,7 @@
  * right order is that of the text. */
 #include <stdio.h>
 
+#include "data_help.h"
 #include "engine/words/kind.h"
 #include "engine/words/words.h"
 #include "tasks/words/prepare.h"
@@ -14,17 +15,6 @@ static const char raw[] =
 static const char vectors[] =
     "the 1 0\nlobster 0 1\nis 2 2\nblue 3 0\nlives 0 3\nit 5 5\n- 7 7\nrunning 4 8\n"
     "unseen 9 9\nand 1 1\n";
-
-static char *whole_file(const char *path) {
-    FILE *file = fopen(path, "rb");
-    char *text = malloc(1 << 20);
-    assert_non_null(file);
-    assert_non_null(text);
-    size_t size = fread(text, 1, (1 << 20) - 1, file);
-    text[size] = '\0';
-    fclose(file);
-    return text;
-}
 
 static prepare_options of_files(void) {
     prepare_options o;
@@ -44,7 +34,7 @@ static void keeps_lines(void **state) {
     prepared made;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_null(made.sets);
-    char *text = whole_file(o.lines);
+    char *text = help_content(o.lines);
     assert_string_equal(text, "the lobster is blue\nthe lobster lives @-@\n= is not a\n");
     free(text);
     assert_int_equal(made.report.read, 9);
@@ -314,7 +304,7 @@ static void builds_wikitext_valid(void **state) {
     prepared made;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_int_equal(made.report.kept, 1794);
-    char *built = whole_file(o.lines), *want = whole_file(lines);
+    char *built = help_content(o.lines), *want = help_content(lines);
     assert_string_equal(built, want);
     free(built);
     free(want);

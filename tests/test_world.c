@@ -1,6 +1,5 @@
 /* Tests training and ordering by several ranks without MPI: threads of this process that communicate through
  * memory. The results must be those of one rank, and if one rank fails, all return its error. */
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "engine/train/train.h"
 #include "number_sets.h"
 #include "ordernet_io.h"
+#include "ordernet_measure.h"
 #include "unit.h"
 
 enum { MOST = 3 };
@@ -316,12 +316,7 @@ static void fine_tunes_the_same(void **state) {
 static void stops_together(void **state) {
     onet_sets *sets = number_sets(200, 0, 1), *valid = number_sets(30, 0, 2);
     assert_true(sets && valid);
-    for (size_t s = 0; s < valid->count; s++) /* the better the model, the less likely are these */
-        for (size_t a = valid->start[s], b = valid->start[s + 1] - 1; a < b; a++, b--) {
-            int32_t swap = valid->order[a];
-            valid->order[a] = valid->order[b];
-            valid->order[b] = swap;
-        }
+    turn_orders(valid);
     training t = training_of(sets);
     t.valid = valid;
     t.o.max_steps = 0;

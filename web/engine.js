@@ -44,7 +44,7 @@ export class Engine {
       const data = typeof arg === "string" ? encoder.encode(arg + "\0") : arg;
       const bytes = data.byteLength ?? data.length * data.type.BYTES_PER_ELEMENT;
       const p = this.#c.web_alloc(bytes);
-      if (!p) throw new Refusal("There is not enough memory for this. Close other pages, or give less.");
+      if (!p) throw new Refusal("There is not enough memory for this. Close other pages, or use less data.");
       if (data.byteLength !== undefined)
         new Uint8Array(this.#c.memory.buffer, p, bytes).set(new Uint8Array(data.buffer, data.byteOffset, bytes));
       return p;

@@ -193,7 +193,7 @@ class Comparison(Dict[str, Any]):
 
     rows: a dict per rival with name, exact and tau, each as (mean, low, high), and seconds of training and ordering
     (None where it takes no time to speak of); conclusion: which is enough, in a sentence; sets: those measured;
-    learned_sets: those of them that were learned from, of which the figures say nothing of new data.
+    learned_sets: those of them that the model was trained on, for which the figures say nothing about new data.
     """
 
     def __str__(self) -> str:

@@ -532,7 +532,9 @@ class OrderNet:
         learned, measured = self.report_["learned_sets"], self.report_["sets"]
         if learned:
             which = "these sets" if learned == measured else f"{learned} of the {measured} validation sets"
-            warnings.warn(f"{which} were learned from: the figures say nothing of new data", UserWarning, stacklevel=3)
+            warnings.warn(
+                f"the model was trained on {which}: the figures say nothing about new data", UserWarning, stacklevel=3
+            )
         if self.report_["model_failed"]:
             warnings.warn(self.report_["conclusion"], UserWarning, stacklevel=3)
 

@@ -88,10 +88,10 @@ def test_ranker(tmp_path, program):
 def test_sets_learned_from_are_called_so():
     sets, orders = sum_sets(60, 4)
     more, right = sum_sets(20, 5)
-    with pytest.warns(UserWarning, match="these sets were learned from: the figures say nothing of new data"):
+    with pytest.warns(UserWarning, match="the model was trained on these sets: the figures say nothing about new data"):
         model = ordernet.Ranker().fit(sets, orders, valid=(sets, orders))
     assert model.report_["learned_sets"] == 60
-    with pytest.warns(UserWarning, match="5 of the 25 validation sets were learned from"):
+    with pytest.warns(UserWarning, match="the model was trained on 5 of the 25 validation sets"):
         ordernet.Ranker().fit(sets, orders, valid=(more + sets[:5], right + orders[:5]))
     assert ordernet.Ranker().fit(sets, orders, valid=(more, right)).report_["learned_sets"] == 0
     found = ordernet.compare(sets, orders, test=(sets[:20], orders[:20]), model=ordernet.OrderNet(**SMALL), trees=False)

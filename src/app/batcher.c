@@ -5,7 +5,6 @@
 #include "app/batcher.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"

@@ -28,7 +28,7 @@ static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsi
 onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err) {
     *c = (canvas){.png = ends_in(path, ".png")};
     if (!c->png && !ends_in(path, ".svg"))
-        return fail(err, ONET_USAGE, "a picture's name ends in .svg or .png, '%s' does not", path);
+        return fail(err, ONET_USAGE, "expected a picture's name that ends in .svg or .png, not '%s'", path);
     onet_status status = output_open(&c->out, path, err);
     if (status) return status;
     cairo_surface_t *surface = c->png

@@ -8,7 +8,6 @@
 
 #include "app/ordering.h"
 #include "app/report.h"
-#include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
@@ -67,7 +66,7 @@ static onet_status print_why(const onet_comparison *c, const onet_sets *sets, on
                model, guess);
     else if (c->model_failed && model <= guess + SURE)
         printf("  - The model gives all orders about the same probability (log-likelihood %.2f per step, "
-               "guessing has %.2f): the features taught it nothing.\n",
+               "guessing has %.2f): it learned nothing from the features.\n",
                model, guess);
     onet_status status = onet_sets_oddities(sets, text, sizeof text, err);
     if (status) return status;
@@ -139,13 +138,13 @@ onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *
 void comparison_warn(const onet_comparison *c, const char *command) {
     if (c->learned && c->learned == c->guess.sets)
         fprintf(stderr,
-                "ordernet %s: warning: these sets were learned from: the figures say nothing of new data\n",
+                "ordernet %s: warning: the model was trained on these sets: the figures say nothing about "
+                "new data\n",
                 command);
     else if (c->learned)
         fprintf(stderr,
-                "ordernet %s: warning: %zu of %zu sets were learned from: of these the figures say nothing "
-                "of new "
-                "data\n",
+                "ordernet %s: warning: the model was trained on %zu of %zu sets: for these the figures say "
+                "nothing about new data\n",
                 command, c->learned, c->guess.sets);
     if (c->model_failed)
         fprintf(stderr, "ordernet %s: WARNING: the model is NO BETTER THAN GUESSING\n", command);

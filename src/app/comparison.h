@@ -14,7 +14,8 @@ onet_status comparison_measure(onet_set_measure **each, const onet_model *model,
 onet_status comparison_make(onet_comparison *c, const onet_model *model, const onet_sets *train,
                             const onet_sets *test, const onet_train_options *options, onet_error *err);
 
-/* Warns on standard error of sets that were learned from, and if a model is no better than guessing. */
+/* Warns on standard error if the model was trained on some of the sets, and if a model is no better than
+ * guessing. */
 void comparison_warn(const onet_comparison *c, const char *command);
 /* The same for settings that a search has chosen, beside those that were given. */
 onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *given, const onet_sets *sets,

@@ -19,7 +19,7 @@
 static const char *looks_like(double *value, size_t items, bool alone) {
     size_t same = 1;
     while (same < items && value[same] == value[0]) same++;
-    if (same == items) return "is the same for all items and tells nothing of their order";
+    if (same == items) return "is the same for all items and tells nothing about their order";
     return !alone && numbers_are_ids(value, items)
                ? "looks like an id: all values are whole numbers and distinct"
                : NULL;

@@ -1,5 +1,5 @@
-/* Out-of-memory handling for the JSON reports that commands write with jansson: the calls need not be checked
- * one by one; json_finish fails if any allocation failed. */
+/* Turns the JSON reports that commands make with jansson into text. The calls that make one need not be
+ * checked one by one: json_finish fails if memory ran out in any of them. */
 #ifndef APP_JSON_REPORT_H
 #define APP_JSON_REPORT_H
 

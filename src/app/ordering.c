@@ -13,6 +13,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
 #include "ordernet_io.h"
+#include "ordernet_train.h"
 
 /* All ranks must have loaded the same model: answers of two different models must not be mixed. */
 static onet_status same_model(const world *w, const onet_model *model, const char *path, onet_error *err) {

@@ -1,6 +1,5 @@
 /* Submits a request for orders to the batcher, frees it when it is answered, and refuses requests whose
  * estimated work exceeds the server's limit. */
-#include <stdint.h>
 
 #include "app/request.h"
 #include "engine/base/error.h"

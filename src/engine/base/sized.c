@@ -2,7 +2,6 @@
  * struct. */
 #include "engine/base/sized.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "engine/base/error.h"

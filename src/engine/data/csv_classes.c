@@ -2,7 +2,6 @@
  * frequent ones, and recognises those that a model was trained with. */
 #include "engine/data/csv_classes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "engine/data/columns.h"
-#include "engine/data/sets.h"
 #include "engine/data/spelling.h"
 #include "engine/data/text_value.h"
 

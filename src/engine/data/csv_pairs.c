@@ -1,6 +1,5 @@
 /* Reads the relations between the items of a CSV file from a second one, onet_read_options.pairs: a row for
  * each ordered pair, with columns that name the set and the two items, and one for each relation. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "ordernet.h"
+#include "ordernet_io.h"
 
 /* Hashes of values that the features tell, and of values that are missing. */
 enum { LOST_NOTHING = 0, LOST_MISSING = 1 };

@@ -2,10 +2,8 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/base/error.h"
-#include "engine/base/memory.h"
 #include "engine/data/scaling.h"
 
 enum { KIND, WITHIN, EXACT, CENTRE, COUNT, KNOTS, LEVELS };

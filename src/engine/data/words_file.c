@@ -10,7 +10,6 @@
 #include "engine/base/half.h"
 #include "engine/base/memory.h"
 #include "engine/base/utf8.h"
-#include "engine/data/sets.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/memory.h"
 #include "engine/kernels/cpu_pool.h"
 #include "engine/kernels/relative.h"
 

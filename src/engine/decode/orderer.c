@@ -18,6 +18,8 @@
 #include "engine/decode/search.h"
 #include "engine/kernels/operations.h"
 #include "engine/words/words.h"
+#include "ordernet_measure.h"
+#include "ordernet_train.h"
 
 enum { LARGE = 400 }; /* items from which on a set gets all threads */
 

@@ -379,7 +379,7 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
     if ((praised || ahead) && (double)c->learned > LEARNED * (double)c->guess.sets)
         snprintf(
             to, room,
-            "What the model is worth on new sets these figures do not say, since it has learned from %zu of "
+            "These figures do not say what the model is worth on new sets, since it was trained on %zu of "
             "the %zu sets: measure it on others.",
             c->learned, c->guess.sets);
     else if (c->conclusion == ONET_WORTH_NOTHING)

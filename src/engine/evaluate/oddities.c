@@ -1,6 +1,5 @@
 /* Finds what looks wrong in training sets (contradictions, ranks given as orders, constant or id-like
  * features, equal items, too few sets) and describes it in words. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "engine/base/shown.h"
-#include "engine/data/columns.h"
 #include "engine/data/divide.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
@@ -100,8 +98,8 @@ static onet_status find_contradictions(lines *l, const onet_sets *sets, onet_err
 typedef enum oddity { CONSTANT, OF_THE_SET, ID, CROWDED, ODDITIES } oddity;
 
 static const char *const what[ODDITIES] = {
-    [CONSTANT] = "has the same value in all items, and tells nothing of their order",
-    [OF_THE_SET] = "has one value in each set, and tells nothing of the order by itself",
+    [CONSTANT] = "has the same value in all items, and tells nothing about their order",
+    [OF_THE_SET] = "has one value in each set, and tells nothing about the order by itself",
     [ID] = "looks like an id (whole numbers, all distinct): leave it out",
     [CROWDED] =
         "has heavy tails or far clusters: give its logarithm, its quantile or its rank within the set",

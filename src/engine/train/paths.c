@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/model/model.h"
 #include "engine/train/train.h"
 #include "ordernet_train.h"
 

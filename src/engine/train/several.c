@@ -1,7 +1,6 @@
 /* Implements onet_train: trains one model, or several at the same time or one after the other, which are
  * merged. */
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/base/sized.h"
 #include "engine/train/initial.h"
 #include "engine/train/options.h"
 #include "engine/train/run.h"

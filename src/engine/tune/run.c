@@ -7,7 +7,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/train/options.h"
 #include "engine/train/train.h"
 #include "engine/tune/tuner.h"
 #include "ordernet_io.h"

@@ -16,7 +16,6 @@
 #include "engine/base/sized.h"
 #include "engine/data/sets.h"
 #include "engine/train/options.h"
-#include "engine/train/train.h"
 #include "engine/tune/tuner.h"
 
 enum { SHARE_OF_TRIALS = 3 /* index of tune_shares, with a number of trials */ };

@@ -181,11 +181,10 @@ static const option options[] = {
 const command cmd_bench = {
     .name = "bench",
     .summary = "Measure the speed of training and ordering",
-    .about =
-        "Measures examples per second and useful operations per second (after splitting; the formula is in "
-        "docs/speed.md), and sets them against what the CPU can do at most, measured in the same run: "
-        "multiply-adds in registers on all threads. Weights and sets come from a documented generator, "
-        "so that the loss of the first step can be compared with another program's.",
+    .about = "Measures examples per second and useful operations per second (docs/speed.md has the formula), "
+             "and compares them with the peak of the CPU, measured in the same run by multiply-adds in "
+             "registers on all threads. Weights and sets come from a documented generator, "
+             "so that the loss of the first step can be compared with another program's.",
     .examples = "ordernet bench --preset tsp --n 5,10,20 --batch 128\n"
                 "ordernet bench --preset words --n 5 --train --json",
     .options = options,

@@ -1,6 +1,5 @@
 /* ordernet calibrate: divides a model's logits by a number, so that the probabilities of its answers are
  * right. */
-#include <math.h>
 #include <stdio.h>
 
 #include "app/command.h"
@@ -96,8 +95,9 @@ const command cmd_calibrate = {
     .operands = "FILE",
     .least = 1,
     .most = 1,
-    .about = "A network is often too sure: of the answers that it gives 90%, fewer are right. Divides its "
-             "logits by one number, the temperature at which the probabilities of its answers to the sets "
+    .about = "A network is often too sure: of the answers to which it gives a probability of 90%, fewer than "
+             "90% are right. Divides its logits by one number, the temperature at which the probabilities of "
+             "its answers to the sets "
              "of the file fit best (the least Brier score), and writes the model. Take sets that it was not "
              "trained on, and measure with 'ordernet eval' on others. Greedy answers stay the same, a beam "
              "may find others; the file is an ordinary model file.",

@@ -1,6 +1,5 @@
 /* ordernet eval: measures how well a model's orders agree with the right ones, overall, by size or by group;
  * compares with simple baselines, and measures the importance of each feature. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "app/command.h"
-#include "engine/base/error.h"
 
 typedef struct merge_values {
     const char *out;

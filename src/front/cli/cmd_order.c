@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "ordernet_measure.h"
 
 typedef struct order_values {
     const char *model, *out;
@@ -310,8 +311,8 @@ static const option options[] = {
 
     {.group = "Answer"},
     OPTION(INT, "top", AT(order.top), .argument = "K", RANGE(1, 100000),
-           .help = "Give the K best orders of each set with their log-probabilities; the beam is that wide "
-                   "at least."),
+           .help = "Give the K best orders of each set with their log-probabilities; the beam has K "
+                   "orders or more."),
     OPTION(FLAG, "steps", AT(steps), .help = "Add the probability of each step."),
     OPTION(FLAG, "score", AT(score),
            .help = "Do not search for an order: add the log-probability of the order that each set has, and "

@@ -18,7 +18,6 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/memory.h"
 #include "engine/base/shown.h"
 #include "ordernet_train.h"
 #include "ordernet_words.h"
@@ -474,13 +473,14 @@ static const option options[] = {
         STRING, "tune", AT(tune), .basic = true, .argument = "[BUDGET]", .otherwise = "5m",
         .default_text = "none; 5m where it is given alone",
         .help =
-            "Look for the best settings first: try many by successive halving, on parts of the data that "
-            "they were not trained on. The budget is a time for all of it, as in 90s, 5m or 2h, or a "
-            "number of trials as in 40, which gives the same model on every machine with the same --kernels. "
+            "Look for the best settings first: try many by successive halving, each measured on parts of "
+            "the data that it was not trained on. The budget is a time for the whole search, as in 90s, 5m "
+            "or 2h, or a number of trials as in 40, which gives the same model on every machine with the "
+            "same --kernels. "
             "Options that are given stay as they are. The model is then trained on all of the data with the "
             "best settings; "
             "the command that trains it again is printed. Every trial is a row of MODEL.trials.csv. "
-            "Ctrl-C ends the search with the best so far, --resume goes on with it."),
+            "Ctrl-C ends the search with the best so far, --resume continues it."),
     OPTION(FLAG, "learning-curve", AT(learning_curve),
            .help = "After the training, train on a quarter and on a half of the sets too, for as many steps "
                    "each, and say whether more examples would help. Takes three times as long."),
@@ -595,15 +595,15 @@ static const option options[] = {
     OPTION(DOUBLE, "warmup", AT(options.warmup), .argument = "X", RANGE(0, 1),
            .help = "Share of all steps over which the learning rate rises from 0."),
     OPTION(DOUBLE, "beta1", AT(options.beta1), .argument = "X", RANGE(0, 0.999999),
-           .help = "Adam's decay of the mean."),
+           .help = "Decay of Adam's mean of the gradient."),
     OPTION(DOUBLE, "beta2", AT(options.beta2), .argument = "X", RANGE(0, 0.99999999),
-           .help = "Adam's decay of the square."),
+           .help = "Decay of Adam's mean of its square."),
     OPTION(DOUBLE, "epsilon", AT(options.epsilon), .argument = "X", RANGE(1e-30, 1),
-           .help = "Adam's epsilon."),
+           .help = "Epsilon of Adam."),
     OPTION(DOUBLE, "weight-decay", AT(options.weight_decay), .argument = "X", RANGE(0, 1),
            .default_text = "0.5 for up to 2,000 sets, 0.1 from 10,000 sets on and with --from, in between "
                            "1,000 / sets",
-           .help = "Share by which the weights shrink per step, times the learning rate."),
+           .help = "Weight decay: per step, weights shrink by this share of them times the learning rate."),
     OPTION(DOUBLE, "clip", AT(options.clip), .argument = "X", RANGE(0, 1e9),
            .help = "Largest norm of the gradient; 0 sets no limit."),
     OPTION(CHOICE, "batches", AT(options.batches), .argument = "NAME", .choices = onet_batch_kinds,
@@ -621,7 +621,7 @@ static const option options[] = {
     OPTION_KERNELS(AT(options.kernels)),
     OPTION_DEVICE(AT(options.device)),
     OPTION(CHOICE, "precision", AT(options.precision), .argument = "NAME", .choices = onet_precisions,
-           .help = "Arithmetic of the products."),
+           .help = "Precision of the matrix products."),
     {0},
 };
 

@@ -35,7 +35,7 @@ EXPORT(web_kernels) const char *web_kernels(void) {
 }
 
 onet_status wasm_no_memory(void) {
-    strcpy(wasm_failure.text, "not enough memory for this; close other pages or give less");
+    strcpy(wasm_failure.text, "not enough memory for this; close other pages, or use less data");
     return ONET_MEMORY;
 }
 

@@ -1,7 +1,6 @@
 /* ordernet pages check: lists the pages whose order the model is least certain of, and those whose given
  * order it finds improbable. */
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

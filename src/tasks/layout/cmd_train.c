@@ -8,7 +8,6 @@
 #include "app/command.h"
 #include "app/division.h"
 #include "app/model_path.h"
-#include "app/report.h"
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -245,7 +244,8 @@ static void warn_of_share(const train_values *v, const division *d, size_t count
                                "their last number, and by the key doc in JSON Lines";
     double share = 100 * (double)d->valid_count / (double)count;
     if (d->single)
-        printf("these are single pages of documents that are learned too, which flatters the model: %s\n",
+        printf("other pages of their documents are trained on, so the figures are better than on new "
+               "documents: %s\n",
                hint);
     else if (d->valid_count && (share < v->holdout / 2 || share > v->holdout * 2))
         printf("that is %.0f%% of the pages, not %.0f%%: %s\n", share, v->holdout, hint);
@@ -271,8 +271,9 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
         size_t documents;
         if (v->holdout > 0 && !pages_documents(pages, count, NULL, &documents, err) && documents == count &&
             count > 1)
-            printf("every page looks like a document of its own: pages of one book may be learned and held "
-                   "out, which flatters the model\n");
+            printf(
+                "every page looks like a document of its own: if pages of one book are both trained on and "
+                "held out, the figures are too good\n");
         if (!v->options.from && count < FEW)
             printf("from random weights, which takes thousands of pages: --from shipped begins with a model "
                    "that knows others\n");

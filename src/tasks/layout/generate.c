@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "engine/base/choice.h"
 #include "engine/base/error.h"
 
 const onet_choice *page_families(void) {

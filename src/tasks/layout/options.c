@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "app/model_path.h"
-#include "app/ordering.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
+#include "ordernet_measure.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/layout.h"
 #include "tasks/layout/order/ways.h"
@@ -290,7 +290,8 @@ const char *pages_best_text(const pages_best *best, char text[], size_t size) {
 
 void pages_best_warn(const pages_best *best) {
     if (best->model)
-        fprintf(stderr, "pages that %s was trained on flatter it: compare on others\n", best->model);
+        fprintf(stderr, "the figures of %s are too good on pages that it was trained on: compare on others\n",
+                best->model);
 }
 
 onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err) {

@@ -496,11 +496,10 @@ onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, o
     if (!how) how = &none;
     status = tsplib_is(in, &tsplib, err);
     if (!status && tsplib && how->geo)
-        status = fail_field(
-            err, ONET_USAGE, "tsp_reading.geo",
-            "%s is a TSPLIB file, which says itself how far its cities are apart; only lists of cities "
-            "may be places on the Earth",
-            path);
+        status = fail_field(err, ONET_USAGE, "tsp_reading.geo",
+                            "%s is a TSPLIB file, which defines its own distances; only lists of cities "
+                            "may be places on the Earth",
+                            path);
     if (!status && tsplib) status = tsplib_read(&file->one, in, err);
     if (!status && !tsplib && how->matrix) status = holds_table(in, path, how, &table, err);
     if (!status && table && how->geo)

@@ -82,7 +82,7 @@ static onet_status next_row(table *m, onet_error *err) {
     for (char *at = m->line; at;) {
         bool closed = true;
         if (m->cells > ONET_TSP_MAX_CITIES)
-            return bad(m, err, "more than %d costs in a row; so many cities are possible",
+            return bad(m, err, "more than %d costs in a row; an instance has at most that many cities",
                        ONET_TSP_MAX_CITIES);
         if (!array_reserve(&m->cell, &m->room, m->cells + 1, sizeof *m->cell))
             return fail_memory(err, "the costs");

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "engine/base/error.h"
-#include "engine/base/memory.h"
 #include "tasks/tours/load.h"
 
 enum { THREADS = 3 };

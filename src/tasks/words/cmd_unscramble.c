@@ -77,7 +77,7 @@ static void warn_of_unknown(const onet_bag *b, int n, const char *where) {
 }
 
 static void warn_of_alike(const onet_bag *b, const onet_sets *set, int n, const char *where) {
-    const char *note = "alike to the network, so that which comes first is a guess";
+    const char *note = "the same to the network, so their order is a guess";
     for (int i = 0; i < n; i++) {
         int count = 0, first = 0;
         while (first < i && !readings_alike(b, set, first, i)) first++;
@@ -207,7 +207,7 @@ static const option options[] = {
            .help =
                "Print a line of JSON for each line: the orders as text and as words, and the unknown words."),
     OPTION(FLAG, "quiet", offsetof(unscramble_values, quiet),
-           .help = "Say nothing of unknown words and of orders that are guesses."),
+           .help = "Do not warn of unknown words or of orders that are guesses."),
     OPTION(INT, "max-words", offsetof(unscramble_values, max_words), .argument = "N",
            RANGE(1, ONET_MAX_ITEMS),
            .help = "Refuse lines of more words: time grows with the square of their number."),

@@ -5,7 +5,7 @@
 
 #include "app/model_path.h"
 #include "engine/base/error.h"
-#include "ordernet_words.h"
+#include "ordernet_io.h"
 
 onet_status model_load_words(onet_model **model, const char *path, onet_error *err) {
     char shipped[PATH_MAX];

@@ -1,5 +1,5 @@
 /* Multiplies matrices of bfloat16 on the tensor cores, one tile of the product per thread block; gemm.cuh
- * does with matrices of float32.
+ * does the same with matrices of float32.
  *
  * A thread block makes BM x BN results, with DOWN x ACROSS warps. K is divided into chunks of 64, which are
  * copied to shared memory asynchronously, two chunks ahead. An operand has the same layout there as in global

@@ -118,8 +118,9 @@ template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
     if (BACK)
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            head[j] =
-                c + j < p.conv_out ? p.weights.theta[p.head + 2 * p.D + 2 * p.conv_out * m + c + j] : 0.0f;
+            head[j] = c + j < p.net.decoder_out
+                          ? p.weights.theta[p.head + 2 * p.D + 2 * p.net.decoder_out * m + c + j]
+                          : 0.0f;
 #pragma unroll 1
     for (int q = threadIdx.x / 4; q < count; q += NT / 4) {
         int t = q / p.by_n, i = q - t * n;
@@ -166,7 +167,7 @@ template <bool BACK> __device__ inline void narrow::cells(int m) {
         if (!BACK && !lag)
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                v[j] = c + j < p.conv_out ? __ldg(p.weights.theta + p.dec_at[m].bias + c + j) : 0.0f;
+                v[j] = c + j < p.net.decoder_out ? __ldg(p.weights.theta + p.dec_at[m].bias + c + j) : 0.0f;
         if (from >= 0 && from < n)
 #pragma unroll 1
             for (int other = first; other < last; other++) {
@@ -228,7 +229,7 @@ __device__ inline void narrow::conv(int m) {
         w[other * 2 * SQUARE + k] *= dec(other).g[k / WIDE % WIDE];
     }
     double sum = 0, square = 0;
-    float sign = c < p.conv_out && p.weights.theta[p.dec_at[m].norm.gamma + c] < 0 ? -1.0f : 1.0f;
+    float sign = c < p.net.decoder_out && p.weights.theta[p.dec_at[m].norm.gamma + c] < 0 ? -1.0f : 1.0f;
     if (load) {
         for (int other = 0; other < m; other++) {
             load_plane(other, false);
@@ -275,7 +276,7 @@ __device__ inline void narrow::conv(int m) {
     sum_few(sum, square);
     norms outside = {p.weights.dec.mean + m * WIDE, p.weights.dec.inv + m * WIDE, p.weights.dec.g + m * WIDE,
                      p.weights.dec.e + m * WIDE};
-    make_norm(dec(m), outside, p.dec_at[m].norm, p.conv_out, WIDE);
+    make_norm(dec(m), outside, p.dec_at[m].norm, p.net.decoder_out, WIDE);
 #pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) pools[i] = dec(m).g[c] * pools[i] + dec(m).e[c];
     __syncthreads();
@@ -295,7 +296,8 @@ __device__ inline void narrow::head() {
 #pragma unroll 1
     for (int i = tid; i < N * WIDE; i += NT) {
         int m = i / WIDE, c = i % WIDE;
-        w[i] = c < p.conv_out ? __ldg(hx + 2 * p.D + 2 * p.conv_out * m + c) * dec(m).g[c] : 0.0f;
+        w[i] =
+            c < p.net.decoder_out ? __ldg(hx + 2 * p.D + 2 * p.net.decoder_out * m + c) * dec(m).g[c] : 0.0f;
     }
 #pragma unroll 1
     for (int i = warp; i < n; i += NT / 32) {
@@ -475,7 +477,7 @@ __device__ inline void narrow::conv_back(int m) {
     sum_few(dy, dy_r);
     const double *total = doubles(p.l.total);
     norms norm = dec(m);
-    if (tid < p.conv_out)
+    if (tid < p.net.decoder_out)
         make_slopes(norm, p.dec_at[m].norm, tid, total[tid],
                     (total[WIDE + tid] - total[tid] * (double)norm.mean[tid]) * (double)norm.inv[tid],
                     slope0(m), slope1(m), p.weights.dec_k0 + m * WIDE, p.weights.dec_k1 + m * WIDE);

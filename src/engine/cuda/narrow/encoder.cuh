@@ -7,8 +7,9 @@
 
 /* The set's items and order, from the data. */
 __device__ inline void narrow::take_set() {
-    const int n = p.n, d = p.d, lx = p.lx, tid = threadIdx.x;
+    const int n = p.n, d = p.net.width, lx = p.lx, tid = threadIdx.x;
     size_t from = p.given.start[p.index[blockIdx.x]], row = row0();
+    const float *vectors = p.given.train_vectors ? p.given.vectors : p.given.table;
     float *x = at(p.l.x);
 #pragma unroll 1
     for (int i = tid; i < n; i += NT) {
@@ -22,7 +23,7 @@ __device__ inline void narrow::take_set() {
         float v = 0;
         if (item == n && c < p.D) v = p.weights.theta[p.start + c];
         if (item < n && c < d) {
-            v = p.given.word ? p.vectors[(size_t)p.given.word[from + item] * d + c]
+            v = p.given.word ? vectors[(size_t)p.given.word[from + item] * d + c]
                              : p.given.items[(from + item) * d + c];
             v = (v - p.weights.mean[c]) * p.weights.scale[c];
             p.step.x[(row + item) * p.ldx + c] = v;
@@ -62,9 +63,9 @@ __device__ inline void narrow::pooled_features(int k) {
 #pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) {
         int item = i / WIDE, o = i % WIDE;
-        if (o >= p.out) continue;
+        if (o >= p.net.encoder_out) continue;
         size_t row = row0() + item;
-        float y = pooled(norm.g[o], norm.e[o], p.over_items, n)(load ? e.best[row * WIDE + o] : best[i]);
+        float y = pooled(norm.g[o], norm.e[o], p.net.pool, n)(load ? e.best[row * WIDE + o] : best[i]);
         at(p.l.x)[item * p.lx + p.enc_at[k].in + o] = y;
         p.step.x[row * p.ldx + p.enc_at[k].in + o] = y;
     }
@@ -123,7 +124,7 @@ __device__ inline void narrow::encoder_rows(int k) {
     __syncthreads();
     send_many(2 * H);
     receive_sent(2 * H);
-    make_norm(norm1(k), e.norm1, p.enc_at[k].norm1, p.hidden, H);
+    make_norm(norm1(k), e.norm1, p.enc_at[k].norm1, p.net.hidden, H);
 }
 
 /* w [H][16], bias [16]: W2 and b2 with norm1 folded in, one output per warp. */
@@ -131,17 +132,18 @@ __device__ inline void narrow::fold_weights(int k) {
     const int H = p.H, lane = threadIdx.x & 31, o = threadIdx.x >> 5;
     static_assert(NT / 32 == WIDE, "a warp an output");
     norms norm = norm1(k);
-    const float *from = p.weights.theta + p.enc_at[k].weight2 + (size_t)min(o, p.out - 1) * p.hidden;
+    const float *from =
+        p.weights.theta + p.enc_at[k].weight2 + (size_t)min(o, p.net.encoder_out - 1) * p.net.hidden;
     float add = 0;
 #pragma unroll 4
     for (int h = lane; h < H; h += 32) {
-        float v = from[min(h, p.hidden - 1)];
-        if (o >= p.out || h >= p.hidden) v = 0;
+        float v = from[min(h, p.net.hidden - 1)];
+        if (o >= p.net.encoder_out || h >= p.net.hidden) v = 0;
         add += v * norm.e[h];
         at(p.l.w)[h * LD + o] = v * norm.g[h];
     }
     for (int s = 16; s; s /= 2) add += __shfl_xor_sync(0xffffffff, add, s);
-    if (!lane) at(p.l.small)[o] = o < p.out ? add + p.weights.theta[p.enc_at[k].bias2 + o] : 0.0f;
+    if (!lane) at(p.l.small)[o] = o < p.net.encoder_out ? add + p.weights.theta[p.enc_at[k].bias2 + o] : 0.0f;
     __syncthreads();
 }
 
@@ -209,7 +211,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
     fold_weights(k);
     double sum = 0, square = 0;
     int o = tid % WIDE;
-    float sign = o < p.out && p.weights.theta[p.enc_at[k].norm2.gamma + o] < 0 ? -1.0f : 1.0f;
+    float sign = o < p.net.encoder_out && p.weights.theta[p.enc_at[k].norm2.gamma + o] < 0 ? -1.0f : 1.0f;
     if (load) {
         for (int i = tid; i < n * (H / 2); i += NT) {
             int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
@@ -246,7 +248,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
             s0 += u;
             s1 += u * u;
             if (j == i) continue;
-            if (pool_sums(p.over_items))
+            if (pool_sums(p.net.pool))
                 best += u;
             else if (arg < 0 || sign * u > sign * best) {
                 best = u;
@@ -260,7 +262,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
         square += (double)s1;
     }
     sum_few(sum, square);
-    make_norm(norm2(k), e.norm2, p.enc_at[k].norm2, p.out, WIDE);
+    make_norm(norm2(k), e.norm2, p.enc_at[k].norm2, p.net.encoder_out, WIDE);
 }
 
 /* From the gradient of the features to that of the pool's best: gd, and the sums for the backward pass of
@@ -274,11 +276,11 @@ __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
     for (int i = threadIdx.x / WIDE; i < n; i += NT / WIDE) {
         size_t to = (row0() + i) * WIDE + o;
         float dz = 0;
-        if (o < p.out) {
+        if (o < p.net.encoder_out) {
             float d = at(p.l.dx)[i * p.lx + p.enc_at[k].in + o], best = e.best[to], mean = norm.mean[o],
                   inv = norm.inv[o];
-            if (pool_sums(p.over_items)) {
-                dz = d / pool_divisor(p.over_items, n);
+            if (pool_sums(p.net.pool)) {
+                dz = d / pool_divisor(p.net.pool, n);
                 dy += (double)dz * (n - 1);
                 dy_xhat += (double)(dz * inv) * (double)(best - (float)(n - 1) * mean);
             } else {
@@ -299,7 +301,7 @@ __device__ inline void narrow::finish_pool_back(int k, double dy, double dy_xhat
     const double *total = doubles(p.l.total);
     int c = threadIdx.x;
     float *k0 = at(p.l.slopes);
-    if (c < p.out)
+    if (c < p.net.encoder_out)
         make_slopes(norm2(k), p.enc_at[k].norm2, c, total[c], total[WIDE + c], k0, k0 + WIDE, e.k0, e.k1);
     else if (c < WIDE)
         k0[c] = k0[WIDE + c] = 0;
@@ -446,10 +448,10 @@ __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
         float4 u = load4(e.u + (row0() * n + cell) * WIDE + quad), d = load4(gd + row * WIDE + quad);
         int4 arg = *(const int4 *)(e.arg + (row0() + row) * WIDE + quad);
         bool other = row != j;
-        if (pool_sums(p.over_items) ? !other : arg.x != j) d.x = 0;
-        if (pool_sums(p.over_items) ? !other : arg.y != j) d.y = 0;
-        if (pool_sums(p.over_items) ? !other : arg.z != j) d.z = 0;
-        if (pool_sums(p.over_items) ? !other : arg.w != j) d.w = 0;
+        if (pool_sums(p.net.pool) ? !other : arg.x != j) d.x = 0;
+        if (pool_sums(p.net.pool) ? !other : arg.y != j) d.y = 0;
+        if (pool_sums(p.net.pool) ? !other : arg.z != j) d.z = 0;
+        if (pool_sums(p.net.pool) ? !other : arg.w != j) d.w = 0;
         d.x = u.x > 0 ? d.x - k0.x - k1.x * u.x : 0.0f;
         d.y = u.y > 0 ? d.y - k0.y - k1.y * u.y : 0.0f;
         d.z = u.z > 0 ? d.z - k0.z - k1.z * u.z : 0.0f;
@@ -503,11 +505,11 @@ __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs,
     __syncthreads();
     if (tid < H) {
         double add = 0;
-        if (tid < p.hidden)
+        if (tid < p.net.hidden)
 #pragma unroll
             for (int o = 0; o < WIDE; o++)
-                if (o < p.out)
-                    add += (double)p.weights.theta[p.enc_at[k].weight2 + (size_t)o * p.hidden + tid] *
+                if (o < p.net.encoder_out)
+                    add += (double)p.weights.theta[p.enc_at[k].weight2 + (size_t)o * p.net.hidden + tid] *
                            (double)gs[tid * LG + o];
         mine[tid] = add;
     }
@@ -520,18 +522,19 @@ __device__ __forceinline__ void narrow::make_slopes1(int k, float *c0, float *c1
     const int H = p.H, tid = threadIdx.x;
     const double *total = doubles(p.l.total);
     norms norm = norm1(k);
-    if (tid < p.hidden) {
+    if (tid < p.net.hidden) {
         double dy = 0;
 #pragma unroll
         for (int o = 0; o < WIDE; o++)
-            if (o < p.out)
-                dy +=
-                    (double)p.weights.theta[p.enc_at[k].weight2 + (size_t)o * p.hidden + tid] * total[H + o];
+            if (o < p.net.encoder_out)
+                dy += (double)p.weights.theta[p.enc_at[k].weight2 + (size_t)o * p.net.hidden + tid] *
+                      total[H + o];
         make_slopes(norm, p.enc_at[k].norm1, tid, dy,
                     (total[tid] - (double)norm.mean[tid] * dy) * (double)norm.inv[tid], c0, c1, e.c0, e.c1);
     } else if (tid < H)
         c0[tid] = c1[tid] = 0;
-    if (blockIdx.x == 0 && tid < p.out) p.weights.grad[p.enc_at[k].bias2 + tid] = (float)total[H + tid];
+    if (blockIdx.x == 0 && tid < p.net.encoder_out)
+        p.weights.grad[p.enc_at[k].bias2 + tid] = (float)total[H + tid];
     __syncthreads();
 }
 

@@ -53,13 +53,13 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
         else
             s.encoder_back(back + p.M - phase);
     }
-    if (!last_block(p.counter, gridDim.x)) return;
+    if (!last_block(p.counters, gridDim.x)) return;
     if (tid == 0) *p.own.exchange.epoch = s.epoch;
     if (tid >= 32 || p.first > head || p.last < head) return;
     double sum = 0;
     for (int b = tid; b < p.B; b += 32) sum += __ldcg(p.step.loss_part + b);
     for (int k = 16; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
-    if (!tid) *p.loss = sum / p.places;
+    if (!tid) *p.results = sum / p.places;
 }
 
 /* ---- shared memory ---- */
@@ -69,7 +69,7 @@ static int larger(int a, int b) {
 }
 
 /* The room in which narrow::product adds up holds at least all its results. */
-static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout *l) {
+static bool narrow_layout_make(const narrow_plan &p, size_t room, narrow_layout *l) {
     int at = 0, n = p.n, cells = n * n, H = p.H;
     auto place = [&](int count) {
         int here = at;
@@ -124,53 +124,54 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
     return l->all * sizeof(float) <= room;
 }
 
-/* Everything that does not depend on the phases; false: this family does not take the net or the batch. */
-static bool narrow_fill(const gpu *s, narrow_args *p) {
+static bool narrow_plan_make(const gpu *s, narrow_plan *p) {
+    const int n = s->n, B = s->base.B, D = s->base.sh->D;
+    const int lx = up(D, 16) * 16 + 4; /* rows of 8 items are in different banks */
+    const norm_forward norm = norms_first(s, 0);
+    *p = {.n = n,
+          .B = B,
+          .H = s->H,
+          .M = s->M,
+          .N = s->N,
+          .Q = s->Q,
+          .D = D,
+          .D8 = up(D, 8) * 8,
+          .lx = lx,
+          .ldx = s->D,
+          .by_n = divider_of(n),
+          .by_lx = divider_of(lx),
+          .by_half = divider_of(s->H / 2),
+          .by_h = divider_of(s->H),
+          .by_2h = divider_of(2 * s->H),
+          .places = (double)B * n,
+          .each = norm.each,
+          .sample = norm.sample,
+          .update = norm.update};
+    return narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l);
+}
+
+/* Does this family take the net and the batch? If so, makes the arguments, all but the phases. */
+static bool narrow_takes(const gpu *s, narrow_args *p) {
     const shape *sh = s->base.sh;
-    int n = s->n, B = s->base.B, R = B * n;
+    int n = s->n, B = s->base.B;
     if (!gpu_narrow_net(s) || s->ragged.mixed || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum ||
         s->base.dropout > 0)
         return false;
     *p = {};
-    p->n = n;
-    p->B = B;
-    p->H = s->H;
-    p->hidden = sh->s.hidden;
-    p->out = sh->s.encoder_out;
-    p->conv_out = sh->s.decoder_out;
-    p->M = s->M;
-    p->N = s->N;
-    p->D = sh->D;
-    p->D8 = up(sh->D, 8) * 8;
-    p->lx = up(sh->D, 16) * 16 + 4; /* rows of 8 items are in different banks */
-    p->by_n = divider_of(n);
-    p->by_lx = divider_of(p->lx);
-    p->by_half = divider_of(s->H / 2);
-    p->by_h = divider_of(s->H);
-    p->by_2h = divider_of(2 * s->H);
-    p->Q = s->Q;
-    p->d = sh->s.width;
-    p->ldx = s->D;
-    p->over_items = sh->s.pool;
-    p->update = s->base.update;
-    if (!narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l)) return false;
-    p->given = s->given;
-    p->weights = s->weights;
-    p->step = s->step;
-    p->own = s->narrow;
-    memcpy(p->enc, s->enc, sizeof p->enc);
+    if (!narrow_plan_make(s, p)) return false;
+    p->net = sh->s;
     memcpy(p->enc_at, sh->enc, sizeof p->enc_at);
     memcpy(p->dec_at, sh->dec, sizeof p->dec_at);
     p->start = sh->start;
     p->head = sh->head_weight;
-    p->vectors = s->given.train_vectors ? s->given.vectors : s->given.table;
+    p->given = s->given;
     p->index = s->send.index;
-    p->loss = s->result.results;
-    p->counter = s->result.counters;
-    double cells = (double)s->base.whole.pairs;
-    p->each = 1 / cells;
-    p->sample = cells > 1 ? cells / (cells - 1) : 1;
-    p->places = R;
+    p->weights = s->weights;
+    memcpy(p->enc, s->enc, sizeof p->enc);
+    p->step = s->step;
+    p->results = s->result.results;
+    p->counters = s->result.counters;
+    p->own = s->narrow;
     return true;
 }
 
@@ -205,10 +206,10 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
             int c = i / width, o = i % width, side = o >= p.H, h = o - side * p.H;
             float v = 0;
             if (c == twos * 16) {
-                p.own.bias1[k][o] = h < p.hidden && !side ? p.weights.theta[p.enc_at[k].bias1 + h] : 0.0f;
+                p.own.bias1[k][o] = h < p.net.hidden && !side ? p.weights.theta[p.enc_at[k].bias1 + h] : 0.0f;
                 continue;
             }
-            if (h < p.hidden && c < in)
+            if (h < p.net.hidden && c < in)
                 v = p.weights.theta[p.enc_at[k].weight1 + ((size_t)h * 2 + side) * in + c];
             p.own.w1[k][packed_at(twos, c, o)] = v;
             if (c < in8) p.own.w1_back[k][packed_at(width / 16, o, c)] = v;
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
             int x = i / p.Q, col = i % p.Q, c = col % WIDE, l = col / WIDE % 3, side = col / (3 * WIDE) % 2,
                 m = col / (6 * WIDE);
             float v = 0;
-            if (x < p.D && c < p.conv_out)
+            if (x < p.D && c < p.net.decoder_out)
                 v = p.weights.theta[p.dec_at[m].weight + ((size_t)c * p.dec_at[m].in + side * p.D + x) * 3 +
                                     2 - l];
             p.own.rows_t[packed_at(twos, x, col)] = v;
@@ -234,11 +235,12 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
         while (m * (m + 1) / 2 <= pair) m++;
         int b = pair - m * (m - 1) / 2, back = i - e * WIDE - c + c * WIDE + e;
         float v = 0, q = 0;
-        if (c < p.conv_out && e < p.conv_out) {
+        if (c < p.net.decoder_out && e < p.net.decoder_out) {
             const float *from = p.weights.theta + p.dec_at[m].weight +
-                                ((size_t)c * p.dec_at[m].in + 2 * p.D + 2 * p.conv_out * b + e) * 3 + 2 - l;
+                                ((size_t)c * p.dec_at[m].in + 2 * p.D + 2 * p.net.decoder_out * b + e) * 3 +
+                                2 - l;
             v = from[0];
-            q = from[3 * p.conv_out];
+            q = from[3 * p.net.decoder_out];
         }
         p.weights.conv[i] = p.weights.conv_t[back] = v;
         p.weights.pool[i] = p.weights.pool_t[back] = q;
@@ -456,7 +458,7 @@ static void narrow_tail(gpu *s, const narrow_args &p) {
 
 bool gpu_narrow(gpu *s, int parts) {
     narrow_args p;
-    if (!parts || !narrow_fill(s, &p)) return false;
+    if (!parts || !narrow_takes(s, &p)) return false;
     int head = phase_head(p), last = phase_encoder_back(p, 0);
     if (parts & FORWARD) {
         narrow_begin(s, p);
@@ -469,7 +471,7 @@ bool gpu_narrow(gpu *s, int parts) {
 
 bool gpu_narrow_operation(gpu *s, narrow_operation what, int block) {
     narrow_args p;
-    if (!narrow_fill(s, &p)) return false;
+    if (!narrow_takes(s, &p)) return false;
     int first = 0;
     switch (what) {
     case NARROW_TAKE:

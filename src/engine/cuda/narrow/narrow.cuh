@@ -62,29 +62,35 @@ struct narrow_layout { /* offsets in shared memory, in floats */
     int all;
 };
 
-/* Groups of struct gpu and of the shape are copied whole: kernels read their arguments from constant memory.
- */
-struct narrow_args {
-    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, ldx;
-    onet_pool over_items;                      /* of the encoder */
+/* What depends on the net and on the size of a batch. */
+struct narrow_plan {
+    int n, B, H, M, N, Q;                      /* as in struct gpu */
+    int D, D8;                                 /* columns of x, also up to a multiple of 8 */
+    int lx, ldx;                               /* distance of rows of x in shared and in device memory */
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
-    int first, last;                           /* phases */
-    int keep; /* 1: tensors go to device memory too, for kernels that run other phases */
+    double places;                             /* steps in the batch */
+    double each, sample;                       /* as in norm_forward, for every norm */
     int update;
     narrow_layout l;
-    given_arrays given;
-    weight_arrays weights;
-    step_arrays step;
-    narrow_memory own;
-    encoder_block enc[DEEP];
+};
+
+/* What kernels work on: a plan, and whole groups of struct gpu and of the shape; copies, since kernels read
+ * their arguments from constant memory. A group of which they need a number or two is not copied. */
+struct narrow_args : narrow_plan {
+    int first, last; /* phases */
+    int keep;        /* 1: tensors go to device memory too, for kernels that run other phases */
+    onet_settings net;
     encoder_at enc_at[DEEP];
     decoder_at dec_at[DEEP];
-    size_t start, head;
-    const float *vectors; /* of words: the trained ones, or the table */
-    const uint32_t *index;
-    double *loss;
-    unsigned *counter;
-    double each, sample, places; /* of a norm's cells; steps in the batch */
+    size_t start, head; /* where the parameters have the start vector and the head's weights */
+    given_arrays given;
+    const uint32_t *index; /* [B]: numbers of the sets */
+    weight_arrays weights;
+    encoder_block enc[DEEP];
+    step_arrays step;
+    double *results; /* these two as in step_results */
+    unsigned *counters;
+    narrow_memory own;
 };
 static_assert(sizeof(narrow_args) <= 4096, "the most bytes of arguments that every CUDA version takes");
 

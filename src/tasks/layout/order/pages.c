@@ -1,5 +1,4 @@
 /* Implements the public API for reading orders of pages (ordernet_pages.h): boxes and types in, order out. */
-#include <math.h>
 #include <stdlib.h>
 #include <strings.h>
 

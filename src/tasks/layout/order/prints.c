@@ -3,7 +3,6 @@
  * row go in the order that the caller chooses (page_titles), since books differ (experiments/pages). */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"

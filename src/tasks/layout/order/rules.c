@@ -4,9 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 

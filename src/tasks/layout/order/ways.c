@@ -2,7 +2,6 @@
  * ways, and computes the order of each. */
 #include "tasks/layout/order/ways.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "engine/base/ascii.h"
-#include "engine/base/choice.h"
 #include "engine/base/fold.h"
 #include "tasks/words/sentence/bag.h"
 
