@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
 done
 case $only in '' | prepare | mix | words | again | final | measure) ;; *) echo "$0: there is no part $only; see --help" >&2; exit 2 ;; esac
 out=${out:-experiments/words/out-sentences${small:+-small}}
-model=${model:-$out/final.safetensors}
+model=${model:-$out/shipped.safetensors}
 [ -r "$shared/sentences/ordinary.txt.xz" ] || { echo "$0: cannot read $shared/sentences; set ORDERNET_SHARED" >&2; exit 4; }
 make -s ordernet build/bench/ngram
 mkdir -p "$out"
@@ -139,6 +139,10 @@ if [ ! "$from" ]; then
 fi
 train again mix $again_steps --from "${from:-$out/words.safetensors}" "${last[@]}" --schedule constant --average 0.9995 --statistics running
 train final words $final_steps --from "$out/again.safetensors" "${last[@]}" --schedule cosine --average 0.999 --statistics measured --half
+# The network is too sure of its answers: a temperature chosen on lines held out of training.
+if [ -e "$out/final.done" ] && [ ! -e "$out/shipped.safetensors" ]; then
+    "$program" calibrate --model "$out/final.safetensors" --format text --out "$out/shipped.safetensors" "$out/articles.txt"
+fi
 case $only in '' | measure) ;; *) exit 0 ;; esac
 
 # ---- Measures: lines held out, and the validation articles ------------------------------------------------
