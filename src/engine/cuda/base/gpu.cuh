@@ -247,8 +247,9 @@ struct launch_queue {
     bool chained; /* the last thing on the main stream was a kernel of the main line */
     bool eager;
     int waiting;
-    graph *graphs;
+    graph *graphs; /* of batches of one size */
     int graph_count;
+    cudaGraphExec_t mixed; /* of the last batch of several sizes */
 };
 
 /* What comes out of a step: sums over its parts, losses, and what ranks exchange. */
