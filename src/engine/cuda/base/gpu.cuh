@@ -114,7 +114,7 @@ struct graph { /* of a batch of one size */
     cudaGraphExec_t exec;
 };
 /* Which parts of a step are waiting. */
-enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4 };
+enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4, PARTS = 8 };
 
 struct slot { /* pinned memory for what one step sends */
     cudaEvent_t sent;
@@ -249,7 +249,7 @@ struct launch_queue {
     int waiting;
     graph *graphs; /* of batches of one size */
     int graph_count;
-    cudaGraphExec_t mixed; /* of the last batch of several sizes */
+    cudaGraphExec_t mixed[PARTS]; /* of the last batches of several sizes, by the parts of the step */
 };
 
 /* What comes out of a step: sums over its parts, losses, and what ranks exchange. */

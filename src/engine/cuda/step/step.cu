@@ -107,8 +107,10 @@ void step_backward(gpu *s) {
 void step_drop_graphs(gpu *s) {
     for (int i = 0; i < s->queue.graph_count; i++) cudaGraphExecDestroy(s->queue.graphs[i].exec);
     s->queue.graph_count = 0;
-    if (s->queue.mixed) cudaGraphExecDestroy(s->queue.mixed);
-    s->queue.mixed = nullptr;
+    for (cudaGraphExec_t &mixed : s->queue.mixed) {
+        if (mixed) cudaGraphExecDestroy(mixed);
+        mixed = nullptr;
+    }
 }
 
 static void enqueue(gpu *s, int parts) {
@@ -175,15 +177,17 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
 static cudaGraphExec_t mixed_graph(gpu *s, int parts) {
     cudaGraph_t made = capture(s, parts);
     if (!made) return nullptr;
+    cudaGraphExec_t &exec = s->queue.mixed[parts];
     cudaGraphExecUpdateResultInfo info = {};
-    if (s->queue.mixed && cudaGraphExecUpdate(s->queue.mixed, made, &info) != cudaSuccess) {
+    if (exec && cudaGraphExecUpdate(exec, made, &info) != cudaSuccess) { /* other settings: other kernels */
         cudaGetLastError();
-        cudaGraphExecDestroy(s->queue.mixed);
-        s->queue.mixed = nullptr;
+        cudaStreamSynchronize(s->queue.stream);
+        cudaGraphExecDestroy(exec);
+        exec = nullptr;
     }
-    if (!s->queue.mixed) gpu_ok(s, cudaGraphInstantiate(&s->queue.mixed, made, 0), "graph");
+    if (!exec) gpu_ok(s, cudaGraphInstantiate(&exec, made, 0), "graph");
     cudaGraphDestroy(made);
-    return s->failed[0] ? nullptr : s->queue.mixed;
+    return s->failed[0] ? nullptr : exec;
 }
 
 /* ---- what a step sends ---- */
