@@ -545,6 +545,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g, int) {
     *e = new emulated_graph(*g);
     return cudaSuccess;
 }
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t g, cudaGraphExecUpdateResultInfo *) {
+    *e = *g;
+    return cudaSuccess;
+}
 cudaError_t cudaGraphDestroy(cudaGraph_t g) {
     delete g;
     return cudaSuccess;

@@ -49,6 +49,7 @@ enum {
     SLOTS = 16,       /* steps that the host may be ahead of the device */
     CHUNK = 1024,     /* parameters per thread block of the optimiser */
     SPLITS = 16,      /* the most parts of a weight gradient */
+    BACK_MORE = 2,    /* rows, per row of the batch, of what tiles of pair_backward add up later */
     CONV_SPLITS = 64, /* the same where the gradient is a sum over cells or pairs */
     SIDES = 3,        /* streams beside the main one */
     DEEP = 8,         /* the most blocks of encoder and of decoder in the narrow family */
@@ -113,7 +114,7 @@ struct graph { /* of a batch of one size */
     cudaGraphExec_t exec;
 };
 /* Which parts of a step are waiting. */
-enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4 };
+enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4, PARTS = 8 };
 
 struct slot { /* pinned memory for what one step sends */
     cudaEvent_t sent;
@@ -164,6 +165,7 @@ struct step_arrays {
     unsigned *dropout_key;                /* [R] (kernels/dropout.h) */
     float *x, *dx;                        /* [R + 1, D padded] */
     float *gd;                            /* [R, O] */
+    float *sum_more;                      /* [BACK_MORE * R, H]: as encoder_block.sum (pairs.cuh) */
     float *q, *dq;                        /* [R + 1, Q] */
     float *r, *dv;                        /* [N, cells, C] */
     float *dec_v, *dpre;                  /* the same, normed; written by the next kernel of the main line */
@@ -245,8 +247,9 @@ struct launch_queue {
     bool chained; /* the last thing on the main stream was a kernel of the main line */
     bool eager;
     int waiting;
-    graph *graphs;
+    graph *graphs; /* of batches of one size */
     int graph_count;
+    cudaGraphExec_t mixed[PARTS]; /* of the last batches of several sizes, by the parts of the step */
 };
 
 /* What comes out of a step: sums over its parts, losses, and what ranks exchange. */
@@ -410,9 +413,11 @@ static inline void drop(void **p) {
 }
 
 /* The plans and tables of batch.cuh; false: a set does not fit into the shared memory of a thread block.
- * Tables have room for a tile per row (pair), set (back), step (conv). */
+ * Tables have room for a tile per row (pair), step (conv); back_tiles_most (back). */
 bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out);
-bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p, back_tile *out);
+bool back_tiles_make(const gpu *s, const set_run *runs, int count, set_place *places, back_plan *p,
+                     back_tile *out);
+int back_tiles_most(const gpu *s, int sets);
 bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out);
 void weight_tiles_make(const set_run *runs, int count, bool pools, weight_tiles *w, weight_tile *out);
 bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);

@@ -81,14 +81,15 @@ static conv_layout conv_layout_make(int C, bool half, int threads, conv_room mos
     return l;
 }
 
-static bool conv_layouts(const gpu *s, conv_room most, conv_plan *p) {
+/* Two stages where they fit into `limit` bytes, else, with `alone`, one. */
+static bool conv_layouts(const gpu *s, conv_room most, size_t limit, bool alone, conv_plan *p) {
     for (int back = 0; back < 2; back++) {
         conv_layout *l = back ? &p->backward : &p->forward;
         for (int stages = 2;; stages--) {
             *l = conv_layout_make(s->C, precision_of(s) == ONET_BF16, 64 * conv_pieces_of(s), most, back,
                                   stages);
-            if (l->total * sizeof(float) <= s->shared) break;
-            if (stages == 1) return false;
+            if (l->total * sizeof(float) <= limit) break;
+            if (stages == 1 || !alone) return false;
         }
     }
     return true;
@@ -105,7 +106,7 @@ static bool conv_fits(const gpu *s, int n, conv_plan *p) {
     int sets = p->ic < n ? 1 : up(p->steps - 1, n) + 1;
     conv_room most = {
         .steps = p->steps, .cells = p->steps * p->ic, .rows = (p->steps + 2) * p->ic, .items = sets * p->ic};
-    return conv_pieces(s, p->steps, p->ic, &p->pieces) && conv_layouts(s, most, p);
+    return conv_pieces(s, p->steps, p->ic, &p->pieces) && conv_layouts(s, most, s->shared, true, p);
 }
 
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
@@ -127,8 +128,8 @@ bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
 }
 
 /* Tiles of up to `most` cells and `most_steps` steps, of all sets of a run or of some steps of one; where
- * they fit, their plan. */
-static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most, int most_steps,
+ * they fit, their plan; `shares`: into half of a multiprocessor's memory, with two stages. */
+static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most, int most_steps, bool shares,
                           conv_plan *p, conv_span *out) {
     conv_room room = {};
     int target = std::min(up(runs[count].cell0, s->multiprocessors), most);
@@ -136,7 +137,7 @@ static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most
     for (int k = 0; k < count; k++) {
         const set_run &r = runs[k];
         int m = r.m, ic = std::min(m, most), pieces,
-            sets = std::max(std::min(target / (m * m), most_steps / m), 1);
+            sets = std::max(std::min({target / (m * m), most_steps / m, r.sets}), 1);
         while (sets > 1 && !conv_pieces(s, sets * m, ic, &pieces)) sets--;
         int steps = sets * m;
         if (sets == 1) {
@@ -165,14 +166,18 @@ static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most
         room.rows = std::max(room.rows, (steps + 2) * ic);
         room.items = std::max(room.items, sets * ic);
     }
-    return conv_layouts(s, room, p);
+    return conv_layouts(s, room, shares ? s->shared_all / 2 - 2048 : s->shared, !shares, p);
 }
 
-/* Many small sets need more shared memory per cell than few large ones: so they get smaller tiles first. */
+/* Many small sets need more shared memory per cell than few large ones: so they get smaller tiles first, and
+ * in narrow nets as small ones as let two thread blocks share a multiprocessor. */
 bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out) {
+    if (s->C <= 32)
+        for (int steps = MOST_CELLS; steps >= 16; steps /= 2)
+            if (conv_tiles_of(s, runs, count, MOST_CELLS, steps, true, p, out)) return true;
     for (int most = MOST_CELLS; most >= 16; most /= 2)
         for (int steps = most; steps >= 16; steps /= 2)
-            if (conv_tiles_of(s, runs, count, most, steps, p, out)) return true;
+            if (conv_tiles_of(s, runs, count, most, steps, false, p, out)) return true;
     return false;
 }
 

@@ -24,19 +24,26 @@ struct rows_args {
     norm_forward norm;
 };
 
-/* The end of a thread block that has 32 channels, one per lane, their sums in four parts: it writes the
- * sums to part [groups of 32 channels, tiles, 64], and the last thread block of a group makes the norm. */
+/* The end of a thread block of WARPS warps that has 32 channels, one per lane, and parts of their sums by
+ * warp: it writes the sums to part [groups of 32 channels, tiles, 64], and the last thread block of a group
+ * makes the norm. */
+template <int WARPS>
 __device__ static void finish_group(double sum, double square, double *part, unsigned *counters,
                                     const norm_forward &norm) {
-    __shared__ double sums[4][64], total[64], scratch[256];
+    __shared__ double sums[WARPS][64], total[64], scratch[64 * WARPS];
     int lane = threadIdx.x & 31, group = threadIdx.x >> 5, c = threadIdx.x, h = (int)blockIdx.y * 32 + c;
     sums[group][lane] = sum;
     sums[group][32 + lane] = square;
     __syncthreads();
     part += (size_t)blockIdx.y * gridDim.x * 64;
-    if (c < 64) part[(size_t)blockIdx.x * 64 + c] = sums[0][c] + sums[1][c] + sums[2][c] + sums[3][c];
+    if (c < 64) {
+        double own = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) own += sums[w][c];
+        part[(size_t)blockIdx.x * 64 + c] = own;
+    }
     if (!last_block(counters + blockIdx.y, gridDim.x)) return;
-    column_totals(part, (int)gridDim.x, 64, total, scratch, 256);
+    column_totals(part, (int)gridDim.x, 64, total, scratch, 64 * WARPS);
     if (c < 32 && h < norm.width) norm_make(norm, h, total[c], total[32 + c]);
 }
 
@@ -79,7 +86,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
         sum += (double)s0;
         square += (double)s1;
     }
-    finish_group(sum, square, p.part, p.counters, p.norm);
+    finish_group<4>(sum, square, p.part, p.counters, p.norm);
 }
 
 struct sums_args {
@@ -94,8 +101,10 @@ struct sums_args {
 };
 
 /* Where sets are too large for a tile of encoder_rows, or have several sizes: some sets and 32 channels per
- * thread block. */
-template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+ * thread block. A thread has SUM_ROWS rows i at a time, so that an item j is loaded once for all of them. */
+enum { SUM_WARPS = 8, SUM_ROWS = 4 };
+
+template <bool RELATED> __global__ void __launch_bounds__(SUM_WARPS * 32) pair_sums(sums_args p) {
     wait_turn();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
     const size_t ld = 2 * (size_t)p.H;
@@ -104,23 +113,37 @@ template <bool RELATED> __global__ void __launch_bounds__(128) pair_sums(sums_ar
         const set_place at = place_of(p.places, p.n, b);
         const int n = at.n;
         const float *own = (const float *)p.ac + (size_t)at.row0 * ld + h, *other = own + p.H;
-        for (int i = group; i < n; i += 4) {
-            float a = own[i * ld], s0 = 0, s1 = 0;
-#pragma unroll 8
-            for (int j = 0; j < n; j++) {
-                float c = other[j * ld];
-                if constexpr (RELATED)
-                    c = with_relations(c, p.e + ((size_t)at.pair0 + (size_t)i * n + j) * p.both,
-                                       p.related + h, p.both, p.H);
-                float x = relu(a + c);
-                s0 += x;
-                s1 += x * x;
+        for (int i0 = group; i0 < n; i0 += SUM_WARPS * SUM_ROWS) {
+            float a[SUM_ROWS], s0[SUM_ROWS] = {}, s1[SUM_ROWS] = {};
+#pragma unroll
+            for (int r = 0; r < SUM_ROWS; r++) { /* there is no h beyond the last row */
+                int i = i0 + r * SUM_WARPS;
+                a[r] = i < n ? own[i * ld] : -INFINITY;
             }
-            sum += (double)s0;
-            square += (double)s1;
+#pragma unroll(RELATED ? 2 : 8)
+            for (int j = 0; j < n; j++) {
+                const float c = other[j * ld];
+#pragma unroll
+                for (int r = 0; r < SUM_ROWS; r++) {
+                    float seen = c;
+                    if constexpr (RELATED) {
+                        const int i = min(i0 + r * SUM_WARPS, n - 1);
+                        seen = with_relations(c, p.e + ((size_t)at.pair0 + (size_t)i * n + j) * p.both,
+                                              p.related + h, p.both, p.H);
+                    }
+                    float x = relu(a[r] + seen);
+                    s0[r] += x;
+                    s1[r] += x * x;
+                }
+            }
+#pragma unroll
+            for (int r = 0; r < SUM_ROWS; r++) {
+                sum += (double)s0[r];
+                square += (double)s1[r];
+            }
         }
     }
-    finish_group(sum, square, p.part, p.counters, p.norm);
+    finish_group<SUM_WARPS>(sum, square, p.part, p.counters, p.norm);
 }
 
 /* The same in bfloat16: two channels per thread, and half of the rows. */
@@ -132,19 +155,31 @@ __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
     for (int b = blockIdx.x; h < p.H && b < p.B; b += gridDim.x) {
         const set_place at = place_of(p.places, p.n, b);
         const bf16 *own = (const bf16 *)p.ac + (size_t)at.row0 * ld + h, *other = own + p.H;
-        for (int i = group; i < at.n; i += 8) {
-            const unsigned a = *(const unsigned *)(own + i * ld);
-            float2 s0 = make_float2(0, 0), s1 = s0;
+        for (int i0 = group; i0 < at.n; i0 += 8 * SUM_ROWS) {
+            unsigned a[SUM_ROWS];
+            float2 s0[SUM_ROWS] = {}, s1[SUM_ROWS] = {};
+#pragma unroll
+            for (int r = 0; r < SUM_ROWS; r++) {
+                const int i = i0 + r * 8;
+                a[r] = i < at.n ? *(const unsigned *)(own + i * ld) : 0xff80ff80u; /* -INFINITY twice */
+            }
 #pragma unroll 8
             for (int j = 0; j < at.n; j++) {
-                const float2 x = floats_of(bf16_relu_sum(a, *(const unsigned *)(other + j * ld)));
-                s0 = make_float2(s0.x + x.x, s0.y + x.y);
-                s1 = make_float2(s1.x + x.x * x.x, s1.y + x.y * x.y);
+                const unsigned c = *(const unsigned *)(other + j * ld);
+#pragma unroll
+                for (int r = 0; r < SUM_ROWS; r++) {
+                    const float2 x = floats_of(bf16_relu_sum(a[r], c));
+                    s0[r] = make_float2(s0[r].x + x.x, s0[r].y + x.y);
+                    s1[r] = make_float2(s1[r].x + x.x * x.x, s1[r].y + x.y * x.y);
+                }
             }
-            sum[0] += (double)s0.x;
-            sum[1] += (double)s0.y;
-            square[0] += (double)s1.x;
-            square[1] += (double)s1.y;
+#pragma unroll
+            for (int r = 0; r < SUM_ROWS; r++) {
+                sum[0] += (double)s0[r].x;
+                sum[1] += (double)s0[r].y;
+                square[0] += (double)s1[r].x;
+                square[1] += (double)s1[r].y;
+            }
         }
     }
     /* Of channels 2l and 2l + 1, by lanes l and l + 16, to lanes 2l and 2l + 1. */
@@ -160,7 +195,7 @@ __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
             own[1] = q;
         }
     }
-    finish_group(own[0], own[1], p.part, p.counters, p.norm);
+    finish_group<4>(own[0], own[1], p.part, p.counters, p.norm);
 }
 
 /* ---- launches ---- */
@@ -213,9 +248,9 @@ void gpu_encoder_rows(gpu *s, int block) {
         else
             CHAIN(s, grid, 128, sizeof(T), (encoder_rows<false, false, T>), rows);
         if (sums.both)
-            CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
+            CHAIN(s, sums_grid, 32 * SUM_WARPS, 0, pair_sums<true>, sums);
         else if (!stats)
-            CHAIN(s, sums_grid, 128, 0, pair_sums<false>, sums);
+            CHAIN(s, sums_grid, 32 * SUM_WARPS, 0, pair_sums<false>, sums);
     };
     precision_of(s) == ONET_TF32 ? launch.template operator()<ONET_TF32>()
                                  : launch.template operator()<ONET_FLOAT32>();

@@ -10,7 +10,7 @@ struct correct_args {
     int n, H;
     const set_place *places; /* where the batch has several sizes */
     const void *ac;          /* stored<P>, as in encoder_block */
-    const float *sum, *c0, *c1;
+    const float *sum, *more, *c0, *c1;
     void *dac;                /* stored<P> too */
     const float *e, *related; /* [pairs, both], [both, H]: relations, where there are some */
     int both;                 /* 2E */
@@ -29,6 +29,12 @@ __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
            at = set + (size_t)(c ? own - n : own) * 2 * p.H + (c ? p.H : 0) + k;
     const stored<P> *ac = (const stored<P> *)p.ac, *other = ac + set + (c ? 0 : p.H) + k;
     float4 x = four_of(ac + at), sum = load4(p.sum + at), c0 = load4(p.c0 + k), c1 = load4(p.c1 + k);
+    if (c)
+#pragma unroll 1
+        for (int part = 1; part < place.parts; part++) {
+            float4 m = load4(p.more + (size_t)(place.more + (part - 1) * n + own - n) * p.H + k);
+            sum = make_float4(sum.x + m.x, sum.y + m.y, sum.z + m.z, sum.w + m.w);
+        }
 #pragma unroll 4
     for (int j = 0; j < n; j++) {
         float4 y = four_of(other + (size_t)j * 2 * p.H);
@@ -55,6 +61,7 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
                             .places = s->ragged.mixed ? s->ragged.mixed->places : nullptr,
                             .ac = e->ac,
                             .sum = e->sum,
+                            .more = s->step.sum_more,
                             .c0 = e->c0,
                             .c1 = e->c1,
                             .dac = e->dac,

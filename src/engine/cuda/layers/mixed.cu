@@ -13,10 +13,12 @@ extern "C" {
 }
 
 /* Room for the tables of a batch, in bytes: the most tiles that pairs, steps and cells are cut into. */
-static size_t tables_size(batch_size b) {
-    size_t B = (size_t)b.sets, weights = b.steps + b.step_cells / 48 + B, pools = b.steps / 64 + B;
-    return B * (sizeof(set_place) + sizeof(back_tile)) + b.items * (sizeof(pair_tile) + sizeof(int32_t)) +
-           b.steps * sizeof(conv_span) + (weights + pools) * sizeof(weight_tile) + 16 * 8;
+static size_t tables_size(const gpu *s, batch_size b) {
+    size_t B = (size_t)b.sets, back = (size_t)back_tiles_most(s, b.sets),
+           weights = b.steps + b.step_cells / 48 + B, pools = b.steps / 64 + B;
+    return B * sizeof(set_place) + back * sizeof(back_tile) +
+           b.items * (sizeof(pair_tile) + sizeof(int32_t)) + b.steps * sizeof(conv_span) +
+           (weights + pools) * sizeof(weight_tile) + 16 * 8;
 }
 
 static void tables_free(gpu *s) {
@@ -113,7 +115,8 @@ static int sort_sets(gpu *s, const uint32_t *index, int B) {
                             .pair0 = u.pair0 + i * u.n * u.n,
                             .m = u.m,
                             .step0 = u.step0 + i * u.m,
-                            .cell0 = u.cell0 + i * u.m * u.m};
+                            .cell0 = u.cell0 + i * u.m * u.m,
+                            .parts = 1};
         }
     return runs;
 }
@@ -143,10 +146,12 @@ struct table_writer {
 
 bool mixed_make(gpu *s, const uint32_t *index, int B) {
     mixed_batch *x = &s->ragged.mixed_now;
-    if (!tables_reserve(s, tables_size(s->here))) return false;
+    if (!tables_reserve(s, tables_size(s, s->here))) return false;
     int runs = sort_sets(s, index, B);
     const set_run *r = s->ragged.sorted.runs;
     table_writer w = {.host = s->send.slots[s->send.slot_now].tables, .device = s->ragged.tables, .used = 0};
+    bool fits = back_tiles_make(s, r, runs, s->ragged.sorted.places, &x->back, w.next<back_tile>());
+    x->back_tiles = w.end<back_tile>(x->back.tiles);
     std::copy_n(s->ragged.sorted.places, B, w.next<set_place>());
     x->places = w.end<set_place>(B);
     x->slot = nullptr;
@@ -155,10 +160,8 @@ bool mixed_make(gpu *s, const uint32_t *index, int B) {
         std::copy_n(s->ragged.sorted.slot, r[runs].row0, w.next<int32_t>());
         x->slot = w.end<int32_t>(r[runs].row0);
     }
-    bool fits = pair_tiles_make(s, r, runs, &x->pair, w.next<pair_tile>());
+    fits = fits && pair_tiles_make(s, r, runs, &x->pair, w.next<pair_tile>());
     x->pair_tiles = w.end<pair_tile>(x->pair.tiles);
-    fits = fits && back_tiles_make(s, r, runs, &x->back, w.next<back_tile>());
-    x->back_tiles = w.end<back_tile>(x->back.tiles);
     fits = fits && conv_tiles_make(s, r, runs, &x->conv, w.next<conv_span>());
     x->conv_tiles = w.end<conv_span>(x->conv.tiles);
     for (int pools = 0; pools < 2 && fits; pools++) {

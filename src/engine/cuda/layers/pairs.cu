@@ -93,11 +93,35 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     return true;
 }
 
+/* How a run of sets of n items is cut into tiles of up to `most` cells: S sets each or, where S is 0, `each`
+ * rows of one set. */
+struct pair_cut {
+    int S, each;
+    pair_cut(int n, int most, int most_rows) {
+        S = std::min(most / (n * n), std::max(most_rows / n, 1));
+        each = S ? n : up(n, up(n, std::max(most / n, 1)));
+    }
+};
+
+/* Cells of a tile, at most: of a small batch, so many that each multiprocessor has one tile. */
+static int pair_most(const gpu *s, const set_run *runs, int count, int most_rows) {
+    const int least = std::min(up(runs[count].pair0, s->multiprocessors), (int)PAIR_CELLS);
+    for (int most = least; most <= PAIR_CELLS; most += up(most, 16)) {
+        int tiles = 0;
+        for (int k = 0; k < count; k++) {
+            const pair_cut cut(runs[k].n, most, most_rows);
+            tiles += cut.S ? up(runs[k].sets, cut.S) : runs[k].sets * up(runs[k].n, cut.each);
+        }
+        if (tiles <= s->multiprocessors) return most;
+    }
+    return least;
+}
+
 /* Tiles of whole sets with up to most_rows rows, or of some rows of one set. */
 static bool pair_tiles_of(const gpu *s, const set_run *runs, int count, int most_rows, pair_plan *p,
                           pair_tile *out) {
     const set_run &end = runs[count];
-    int most = std::min(up(end.pair0, s->multiprocessors), (int)PAIR_CELLS), rows = 0, groups = 0;
+    int most = pair_most(s, runs, count, most_rows), rows = 0, groups = 0;
     *p = {};
     p->warps = end.pair0 <= s->multiprocessors * PAIR_CELLS ? PAIR_WARPS : PAIR_WARPS / 2;
     auto add = [&](const set_run &r, int set, int i0, int tile_rows, int whole) {
@@ -116,8 +140,7 @@ static bool pair_tiles_of(const gpu *s, const set_run *runs, int count, int most
     };
     for (int k = 0; k < count; k++) {
         const set_run &r = runs[k];
-        int S = std::min(most / (r.n * r.n), std::max(most_rows / r.n, 1));
-        int parts = S ? 1 : up(r.n, std::max(most / r.n, 1)), each = up(r.n, parts);
+        const auto [S, each] = pair_cut(r.n, most, most_rows);
         for (int set = 0; set < r.sets; set += std::max(S, 1))
             if (S)
                 add(r, set, 0, std::min(S, r.sets - set) * r.n, 1);

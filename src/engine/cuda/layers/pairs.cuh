@@ -58,6 +58,7 @@ struct back_args : pairs_of_block {
     const float *k0, *k1; /* [O] */
     float *grad;
     float *sum;  /* [R, 2H] */
+    float *more; /* [., H]: what the later tiles of a set give to its c */
     float *g;    /* [tiles, H, O] */
     float *part; /* [tiles, H + O] */
     unsigned *counter;
@@ -67,9 +68,19 @@ struct back_args : pairs_of_block {
 /* What a thread block works on; `whole`: several sets, all their rows at a time. */
 struct back_work {
     int n, row0, rows, sets, RS, JC; /* RS rows and JC items j at a time */
+    int set0, i0;                    /* the first row of the (first) set, and row0 counted from there */
     bool whole;
     size_t pair0;
+    float *dc; /* of a batch of several sizes: where the sums over i go, row set0, and the distance of rows */
+    size_t ldc;
 };
+
+/* Where the sums over i go, of item `item` counted from row set0 and hidden channel k. */
+template <bool MIXED>
+__device__ static __forceinline__ float *back_dc(const back_args &p, const back_work &c, int item, int k) {
+    if constexpr (MIXED) return c.dc + (size_t)item * c.ldc + k;
+    return p.sum + (size_t)(c.set0 + item) * 2 * p.H + p.H + k;
+}
 
 template <bool MIXED> __device__ static __forceinline__ back_work back_work_at(const back_args &p) {
     back_work c;
@@ -77,22 +88,28 @@ template <bool MIXED> __device__ static __forceinline__ back_work back_work_at(c
         const back_tile t = p.tiles[blockIdx.x];
         c.n = t.n;
         c.sets = t.sets;
-        c.row0 = t.row0;
+        c.set0 = t.row0;
+        c.i0 = t.i0;
+        c.row0 = t.row0 + t.i0;
+        c.rows = t.own;
         c.pair0 = (size_t)t.pair0;
         c.RS = t.rows;
         c.JC = t.jc;
         c.whole = t.sets > 1;
+        c.ldc = (t.more < 0 ? 2 : 1) * (size_t)p.H;
+        c.dc = t.more < 0 ? p.sum + (size_t)t.row0 * c.ldc + p.H : p.more + (size_t)t.more * c.ldc;
     } else {
         int set0 = (int)blockIdx.x * p.plan.S;
         c.n = p.n;
         c.sets = min(p.plan.S, p.B - set0);
-        c.row0 = set0 * p.n;
+        c.row0 = c.set0 = set0 * p.n;
+        c.i0 = 0;
+        c.rows = c.sets * p.n;
         c.pair0 = (size_t)c.row0 * p.n;
         c.RS = p.plan.rows;
         c.JC = p.plan.jc;
         c.whole = p.plan.S > 1;
     }
-    c.rows = c.sets * c.n;
     return c;
 }
 
@@ -112,7 +129,7 @@ __device__ static __forceinline__ back_piece back_piece_at(const back_work &c, i
     x.inverse = ((1 << 20) + x.jn - 1) / x.jn;
     x.row0 = c.row0 + i0;
     x.others = c.whole ? x.rs : x.jl;
-    x.other0 = c.whole ? x.row0 : c.row0 + j0;
+    x.other0 = c.whole ? x.row0 : c.set0 + j0;
     return x;
 }
 

@@ -46,14 +46,14 @@ static size_t back_limit(const gpu *s, int warps) {
     return warps <= BACK_WARPS / 2 ? s->shared_all / 2 - 2048 : s->shared;
 }
 
-/* How many sets of n items a tile has, at most S, and how many rows at a time: as many as fit into `limit`
- * bytes. False: not even one row does. */
-static bool back_tile_fit(const gpu *s, back_plan *p, int n, int S, size_t limit) {
+/* How many sets of n items a tile has, at most S, and how many of its `own` rows (of one set) at a time: as
+ * many as fit into `limit` bytes. False: not even one row does. */
+static bool back_tile_fit(const gpu *s, back_plan *p, int n, int own, int S, size_t limit) {
     p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
     int room = std::max(BACK_DU / (p->jc * back_pair_floats(s)), 1);
     p->S = n > BACK_ITEMS ? 1 : std::max(1, std::min(S, room / n));
     while (p->S > 1 && back_shared(s, p, p->S, p->S * n, p->jc) > limit) p->S--;
-    p->rows = p->S > 1 ? p->S * n : up(n, up(n, room));
+    p->rows = p->S > 1 ? p->S * n : up(own, up(own, room));
     while (p->rows > 1 && back_shared(s, p, p->S, p->rows, p->jc) > limit) p->rows = up(p->rows, 2);
     p->shared = std::max(p->shared, back_shared(s, p, p->S, p->rows, p->jc));
     return p->shared <= limit;
@@ -65,7 +65,7 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
     if (precision_of(s) == ONET_BF16) {
         int S = up(B, s->multiprocessors * (BACK_WARPS / p->warps));
         bool fits =
-            back_tile_fit(s, p, n, S, back_limit(s, p->warps)) || back_tile_fit(s, p, n, S, s->shared);
+            back_tile_fit(s, p, n, n, S, back_limit(s, p->warps)) || back_tile_fit(s, p, n, n, S, s->shared);
         p->tiles = up(B, p->S);
         return fits;
     }
@@ -80,29 +80,74 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
     }
 }
 
-bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p, back_tile *out) {
+int back_tiles_most(const gpu *s, int sets) {
+    return std::max(sets, std::min(4 * sets, 2 * s->multiprocessors));
+}
+
+/* Rows i of a set of n items per tile, an even number where they are not all: the kernel ends with its
+ * largest tile. What all tiles of a set but the first give to its c goes to rows of their own: `more` of them
+ * are left, and `tiles` beyond one for each set. */
+static int back_rows_of(int n, int cells, int more, int tiles) {
+    int all = n * (up(n, 8) * 8), parts = 4 * all > 5 * cells ? up(all, cells) : 1;
+    parts = std::max(std::min({parts, 1 + more / n, 1 + tiles}), 1);
+    return parts == 1 ? n : std::min(up(up(n, parts), 2) * 2, n);
+}
+
+/* Cells of a tile, about, items j padded: so many that all tiles run at once, where that makes them half as
+ * large again at most; in a larger batch as many as a multiprocessor has on average. */
+static int back_cells(const set_run *runs, int count, int at_once) {
+    int all = 0;
+    for (int k = 0; k < count; k++) all += runs[k].sets * runs[k].n * (up(runs[k].n, 8) * 8);
+    const int least = up(all, at_once);
+    for (int cells = least; 2 * cells <= 3 * least; cells += up(cells, 16)) {
+        int tiles = 0;
+        for (int k = 0; k < count; k++) {
+            const set_run &r = runs[k];
+            const int own = back_rows_of(r.n, cells, BACK_MORE * runs[count].row0, r.n),
+                      S = own < r.n ? 1 : std::max(cells / (r.n * (up(r.n, 8) * 8)), 1);
+            tiles += up(r.sets, S) * up(r.n, own);
+        }
+        if (tiles <= at_once) return cells;
+    }
+    return least;
+}
+
+bool back_tiles_make(const gpu *s, const set_run *runs, int count, set_place *places, back_plan *p,
+                     back_tile *out) {
     const set_run &end = runs[count];
     *p = {};
     p->warps = back_warps(s);
-    /* A thread block has whole sets. Where sets are few, two of them share the hidden channels of a set,
-     * since the kernel ends with its largest set. */
-    if (p->warps > 4 && precision_of(s) != ONET_BF16 && end.sets < 2 * s->multiprocessors)
-        p->warps = up(p->warps, 2);
-    int blocks = BACK_WARPS / p->warps, cells = up(end.pair0, s->multiprocessors * blocks);
+    const int cells = back_cells(runs, count, s->multiprocessors * (BACK_WARPS / p->warps));
     for (size_t limit = back_limit(s, p->warps);; limit = s->shared) {
         bool fits = true;
+        int more = 0, spare = back_tiles_most(s, end.sets) - end.sets, b = 0;
         p->tiles = 0;
         p->shared = 0;
         for (int k = 0; k < count && fits; k++) {
             const set_run &r = runs[k];
-            fits = back_tile_fit(s, p, r.n, cells / (r.n * r.n), limit);
-            for (int set = 0; set < r.sets && fits; set += p->S)
-                out[p->tiles++] = {.n = r.n,
-                                   .row0 = r.row0 + set * r.n,
-                                   .sets = std::min(p->S, r.sets - set),
-                                   .pair0 = r.pair0 + set * r.n * r.n,
-                                   .rows = p->rows,
-                                   .jc = p->jc};
+            int padded = up(r.n, 8) * 8, left = BACK_MORE * end.row0 - more,
+                own = back_rows_of(r.n, cells, left / r.sets, spare / r.sets), parts = up(r.n, own);
+            fits = back_tile_fit(s, p, r.n, own, parts > 1 ? 1 : cells / (r.n * padded), limit);
+            spare -= (parts - 1) * r.sets;
+            for (int set = 0; set < r.sets && fits; set += p->S) {
+                for (int i = 0; i < p->S && set + i < r.sets; i++, b++) {
+                    places[b].parts = parts;
+                    places[b].more = more;
+                }
+                for (int part = 0; part < parts; part++) {
+                    int sets = std::min(p->S, r.sets - set), i0 = part * own;
+                    out[p->tiles++] = {.n = r.n,
+                                       .row0 = r.row0 + set * r.n,
+                                       .sets = sets,
+                                       .pair0 = r.pair0 + (set * r.n + i0) * r.n,
+                                       .i0 = i0,
+                                       .own = parts > 1 ? std::min(own, r.n - i0) : sets * r.n,
+                                       .rows = p->rows,
+                                       .jc = p->jc,
+                                       .more = part ? more : -1};
+                    more += part ? r.n : 0;
+                }
+            }
         }
         if (fits || limit == s->shared) return fits;
     }
@@ -178,7 +223,7 @@ __device__ static __forceinline__ float4 back_du(const back_args &p, const back_
     float4 add = make_float4(0, 0, 0, 0);
 #pragma unroll 1
     for (int y = (int)threadIdx.x / Q; y < x.rs * x.jn; y += T / Q) {
-        int r = y * x.inverse >> 20, j = x.j0 + y - r * x.jn, own = x.i0 + r;
+        int r = y * x.inverse >> 20, j = x.j0 + y - r * x.jn, own = c.i0 + x.i0 + r;
         if (c.whole) own -= (own * inverse_n >> 20) * n;
         if (j >= n) continue;
         float4 u = load4(m.du + y * ldd + quad), d = load4(m.gds + r * W + quad);
@@ -263,7 +308,7 @@ template <int NT> __device__ static __forceinline__ void back_add(float (&G)[NT]
 /* G += h du over the piece, and its sums of w du where h > 0: over j to the a half of `sum`, over i to its c
  * half. later_j: items j before these have added to the a half already; later_i: rows before these to the c
  * half. The tensor cores truncate their sums: so one of them covers at most four rows, 32 pairs. */
-template <int NT, bool ROUNDED, bool RELATED>
+template <int NT, bool ROUNDED, bool MIXED, bool RELATED>
 __device__ static __forceinline__ void
 back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool later_j, bool later_i, int kbase,
            const factor<4, ROUNDED> (&wf)[NT], const back_memory &m, float (&G)[NT][4]) {
@@ -308,7 +353,7 @@ back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool lat
 #pragma unroll
             for (int y = 0; y < 4; y++) {
                 int item = j + 2 * t + y % 2;
-                float *to = p.sum + (size_t)(x.other0 + first + item) * ld + H + k + y / 2 * 8;
+                float *to = back_dc<MIXED>(p, c, x.other0 - c.set0 + first + item, k + y / 2 * 8);
                 if (x.j0 + item < c.n) *to = later_i ? *to + dc[y] : dc[y];
             }
         }
@@ -392,7 +437,7 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
                 if (blockIdx.y == 0) back_sum_du<W>(add, again, m.gbs);
                 float G[NT][4] = {};
                 if (live) {
-                    back_pairs<NT, ROUNDED, RELATED>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
+                    back_pairs<NT, ROUNDED, MIXED, RELATED>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
                     back_leave_G<NT>(p, G, o_own, k, again, i0 + c.RS >= c.rows && j0 + c.JC >= n, o0 > 0,
                                      m.kept, part);
                 }
@@ -435,6 +480,7 @@ void gpu_encoder_pairs_backward(gpu *s, int block) {
     p.k1 = e->k1;
     p.grad = s->weights.grad;
     p.sum = e->sum;
+    p.more = s->step.sum_more;
     p.g = e->g;
     p.part = s->step.part_f;
     p.counter = s->result.counters;

@@ -143,7 +143,7 @@ __device__ static __forceinline__ float4 back_du_bf16(const back_args &p, const 
     float4 add = make_float4(0, 0, 0, 0);
 #pragma unroll 1
     for (int y = (int)threadIdx.x / Q; y < x.rs * x.jn; y += T / Q) {
-        int r = y * x.inverse >> 20, j = x.j0 + y - r * x.jn, own = x.i0 + r;
+        int r = y * x.inverse >> 20, j = x.j0 + y - r * x.jn, own = c.i0 + x.i0 + r;
         if (c.whole) own -= (own * inverse_n >> 20) * n;
         if (j >= n) continue;
         float4 d = back_du_of(four_of(m.du + y * LD + quad), load4(m.gds + r * W + quad),
@@ -171,7 +171,7 @@ __device__ static __forceinline__ float back_share_sums(float2 row0, float2 row1
 }
 
 /* G += h du over the piece, and its sums of w du where h > 0, as back_pairs of pairs_back.cu. */
-template <int NT>
+template <int NT, bool MIXED>
 __device__ static __forceinline__ void
 back_pairs_bf16(const back_args &p, const back_work &c, const back_piece &x, bool later_j, bool later_i,
                 int kbase, const unsigned (&wf)[NT / 2][4], const back_memory_bf16 &m, float (&G)[NT][4]) {
@@ -238,7 +238,7 @@ back_pairs_bf16(const back_args &p, const back_work &c, const back_piece &x, boo
 #pragma unroll
             for (int y = 0; y < 2; y++) {
                 int item = j + 2 * t + y;
-                float2 *to = (float2 *)(p.sum + (size_t)(x.other0 + first + item) * ld + H + k),
+                float2 *to = (float2 *)back_dc<MIXED>(p, c, x.other0 - c.set0 + first + item, k),
                        v = y ? make_float2(dc[0].y, dc[1].y) : make_float2(dc[0].x, dc[1].x);
                 if (x.j0 + item >= c.n) continue;
                 *to = later_i ? make_float2(to->x + v.x, to->y + v.y) : v;
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(BACK_WARPS * 32, 1) pair_backward_bf16_kernel(
                                 o < O ? *(const unsigned *)(p.w2_back + (size_t)(k + y % 2) * O + o) : 0;
                         }
                     float G[NT][4] = {};
-                    back_pairs_bf16<NT>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
+                    back_pairs_bf16<NT, MIXED>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
                     back_leave_G_bf16<NT>(p, G, o0, k, again, i0 + c.RS >= c.rows && j0 + c.JC >= n, o0 > 0,
                                           part);
                 }

@@ -148,7 +148,7 @@ static void place_batch(gpu *s, arena &a) {
     const shape *sh = s->base.sh;
     size_t H = s->H, O = s->O, C = s->C, N = s->N, D = s->D, Q = s->Q, R = s->room.items, B = s->room.sets,
            T = s->room.steps, cells = s->room.step_cells, square = 3 * C * C * pairs(s->N),
-           both = 2 * sh->s.relations;
+           both = 2 * sh->s.relations, back = (size_t)back_tiles_most(s, (int)B);
     for (int k = 0; k < s->M; k++) {
         encoder_block *e = &s->enc[k];
         a.place(e->ac, R * 2 * H);
@@ -158,7 +158,7 @@ static void place_batch(gpu *s, arena &a) {
         if (!k) a.place(s->enc[0].sum, R * 2 * H);
         e->sum = s->enc[0].sum;
         a.place(e->dac, R * 2 * H);
-        a.place(e->g, B * H * O);
+        a.place(e->g, back * H * O);
         a.place(e->g_total, H * O);
         a.place(e->weight_part, SPLITS * 2 * H * (sh->enc[k].in + 1));
         a.place(s->related.w_part[k], CONV_SPLITS * both * H);
@@ -174,6 +174,7 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->half.x, (R + 1) * half_columns_of(s, s->M).width);
     a.place(s->step.dx, (R + 1) * D);
     a.place(s->step.gd, R * O);
+    a.place(s->step.sum_more, BACK_MORE * R * H);
     a.place(s->step.q, (R + 1) * Q);
     a.place(s->step.dq, (R + 1) * Q);
     a.place(s->step.r, N * cells * C);
@@ -200,7 +201,7 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->related.last_part, both ? (size_t)CONV_SPLITS * last_width(s) : 0);
     size_t groups = up(s->H, 32), part = groups * 64 * (R / 32 + B + 2);
     a.place(s->step.part, std::max(part, std::max(2 * O, 5 * C) * (R + 1)));
-    a.place(s->step.part_f, B * (H + O));
+    a.place(s->step.part_f, back * (H + O));
     a.place(s->step.loss_part, B);
 }
 

@@ -1,6 +1,7 @@
 /* Launches a training step on the GPU: sends the batch's indices and the optimiser's numbers, then runs each
  * operation with the narrow kernels or, where these do not take the net and batch, layer by layer. A batch of
- * one size on one rank is captured as a CUDA graph and replayed; all others are launched kernel by kernel. */
+ * one size on one rank is captured as a CUDA graph and replayed, one of several sizes captured each time into
+ * the same graph; where ranks share a batch, it is launched kernel by kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -106,6 +107,10 @@ void step_backward(gpu *s) {
 void step_drop_graphs(gpu *s) {
     for (int i = 0; i < s->queue.graph_count; i++) cudaGraphExecDestroy(s->queue.graphs[i].exec);
     s->queue.graph_count = 0;
+    for (cudaGraphExec_t &mixed : s->queue.mixed) {
+        if (mixed) cudaGraphExecDestroy(mixed);
+        mixed = nullptr;
+    }
 }
 
 static void enqueue(gpu *s, int parts) {
@@ -123,6 +128,15 @@ static void enqueue(gpu *s, int parts) {
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
 }
 
+/* The step as a graph; NULL: it failed. */
+static cudaGraph_t capture(gpu *s, int parts) {
+    cudaGraph_t made = nullptr;
+    if (!gpu_ok(s, cudaStreamBeginCapture(s->queue.stream, cudaStreamCaptureModeThreadLocal), "capture"))
+        return nullptr;
+    enqueue(s, parts);
+    return gpu_ok(s, cudaStreamEndCapture(s->queue.stream, &made), "capture") ? made : nullptr;
+}
+
 static cudaGraphExec_t graph_for(gpu *s, int parts) {
     const net *t = &s->base;
     for (int i = 0; i < s->queue.graph_count; i++) {
@@ -136,12 +150,9 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
         cudaStreamSynchronize(s->queue.stream);
         step_drop_graphs(s);
     }
-    cudaGraph_t made = nullptr;
     cudaGraphExec_t exec = nullptr;
-    if (!gpu_ok(s, cudaStreamBeginCapture(s->queue.stream, cudaStreamCaptureModeThreadLocal), "capture"))
-        return nullptr;
-    enqueue(s, parts);
-    if (!gpu_ok(s, cudaStreamEndCapture(s->queue.stream, &made), "capture")) return nullptr;
+    cudaGraph_t made = capture(s, parts);
+    if (!made) return nullptr;
     gpu_ok(s, cudaGraphInstantiate(&exec, made, 0), "graph");
     cudaGraphDestroy(made);
     if (s->failed[0]) return nullptr;
@@ -159,6 +170,24 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
                                                .precision = t->precision,
                                                .exec = exec};
     return exec;
+}
+
+/* Of a batch of several sizes: its kernels are those of the batch before, with other arguments and numbers of
+ * thread blocks, so the graph is captured anew and the one that there is takes over what differs. */
+static cudaGraphExec_t mixed_graph(gpu *s, int parts) {
+    cudaGraph_t made = capture(s, parts);
+    if (!made) return nullptr;
+    cudaGraphExec_t &exec = s->queue.mixed[parts];
+    cudaGraphExecUpdateResultInfo info = {};
+    if (exec && cudaGraphExecUpdate(exec, made, &info) != cudaSuccess) { /* other settings: other kernels */
+        cudaGetLastError();
+        cudaStreamSynchronize(s->queue.stream);
+        cudaGraphExecDestroy(exec);
+        exec = nullptr;
+    }
+    if (!exec) gpu_ok(s, cudaGraphInstantiate(&exec, made, 0), "graph");
+    cudaGraphDestroy(made);
+    return s->failed[0] ? nullptr : exec;
 }
 
 /* ---- what a step sends ---- */
@@ -188,19 +217,18 @@ void step_send_slot(gpu *s) {
     s->send.slot_open = s->send.slot_full = s->queue.chained = false;
 }
 
-/* Launches what is waiting, and `more` with it. A batch of one size is a graph. Where ranks share a batch
- * there is none, since the host all-reduces the sums of each norm; and the step runs even when the device has
- * failed, since the other ranks wait for this one. Nor is there a graph for sets of several sizes: hardly any
- * two batches are alike. */
+/* Launches what is waiting, and `more` with it, as a graph. Where ranks share a batch there is none, since
+ * the host all-reduces the sums of each norm; and the step runs even when the device has failed, since the
+ * other ranks wait for this one. */
 void step_launch(gpu *s, int more) {
     int parts = s->queue.waiting | more;
     s->queue.waiting = 0;
     if (!parts || (s->failed[0] && !s->base.sum)) return;
     step_send_slot(s);
-    if (s->base.sum || s->ragged.mixed) {
+    if (s->base.sum) {
         enqueue(s, parts);
         return;
     }
-    cudaGraphExec_t exec = graph_for(s, parts);
+    cudaGraphExec_t exec = s->ragged.mixed ? mixed_graph(s, parts) : graph_for(s, parts);
     if (exec) gpu_ok(s, cudaGraphLaunch(exec, s->queue.stream), "launch");
 }
