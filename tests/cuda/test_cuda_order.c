@@ -454,7 +454,7 @@ static void test_memory(void) {
     must(onet_orderer_run(gpu, &k.sets, want.a, &err), &err);
     onet_orderer_free(gpu);
 
-    setenv("EMULATE_MEMORY", "32768", 1);
+    setenv("EMULATE_MEMORY", "65536", 1);
     gpu = orderer(&k, true, NULL, 3, 2);
     must(onet_orderer_run(gpu, &k.sets, got.a, &err), &err);
     check(answers_same(&k.sets, &got, &want), "little memory", "other bits", 0);

@@ -96,6 +96,8 @@ struct mixed_batch {
     const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: row i is item i */
     int2 *row_at;            /* [R]: n of the set that a row is in, and which set that is */
     int *step_set;           /* [T]: which set a step is in */
+    const int2 *row_tiles; /* of encoder_rows: first row, and rows of whole sets; none where a set has more */
+    int row_tile_count;
     pair_plan pair;
     const pair_tile *pair_tiles;
     back_plan back;

@@ -170,8 +170,13 @@ static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most
 }
 
 /* Many small sets need more shared memory per cell than few large ones: so they get smaller tiles first, and
- * in narrow nets as small ones as let two thread blocks share a multiprocessor. */
+ * in narrow nets as small ones as let two thread blocks share a multiprocessor: of a small batch, so many
+ * tiles that each has one. */
 bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out) {
+    const int at_once = 2 * s->multiprocessors, least = up(runs[count].cell0, at_once);
+    if (s->C <= 32)
+        for (int most = std::max(least, 16); most < MOST_CELLS; most += up(most, 8))
+            if (conv_tiles_of(s, runs, count, most, most, true, p, out) && p->tiles <= at_once) return true;
     if (s->C <= 32)
         for (int steps = MOST_CELLS; steps >= 16; steps /= 2)
             if (conv_tiles_of(s, runs, count, MOST_CELLS, steps, true, p, out)) return true;

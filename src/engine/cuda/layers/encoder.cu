@@ -4,7 +4,7 @@
  * encoder_rows: a and c for tiles of whole sets, and the sums of h = relu(a_i + c_j) over their pairs; the
  * last thread block to finish makes norm1.
  *
- * pair_sums: these sums where a set is larger than a tile, or sets have several sizes.
+ * pair_sums: these sums where a set is larger than a tile, where there are relations, and in bfloat16.
  *
  * What follows is in pairs.cu. */
 #include <algorithm>
@@ -17,6 +17,8 @@ template <onet_precision P> using rows_tile = tile<64, 64, 2, 2, 1, true, true, 
 struct rows_args {
     features f;
     int early, H, hidden, tile_rows, R;
+    const int2 *tiles; /* of a batch of several sizes: first row, rows */
+    const set_place *places;
     const float *w1, *bias;
     float *ac;
     double *part; /* [groups of 32 channels, tiles, 64] */
@@ -52,6 +54,11 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
+    if (STATS && MIXED) {
+        const int2 tile = p.tiles[blockIdx.x];
+        row0 = tile.x;
+        rows = tile.y;
+    }
     bool write = blockIdx.y == 0;
     features_product<MIXED>(s, p.f, row0, p.R - 1, write ? rows : 0, p.early, [&](int c) {
         return p.w1 + (min(h0 + (c & 31), p.H - 1) + (c >> 5) * p.H) * p.f.columns.width;
@@ -73,10 +80,19 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
     if (!STATS) return;
     __syncthreads();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, n = p.f.n;
+    /* Of several sizes: lane l knows the set of the group's l-th row, its items and its first row. */
+    int items = 0, first = 0;
+    if (MIXED && group + 4 * ch < rows) {
+        const int2 at = p.f.row_at[row0 + group + 4 * ch];
+        items = at.x;
+        first = p.places[at.y].row0 - row0;
+    }
     double sum = 0, square = 0;
     for (int m = group; m < rows; m += 4) {
         float a = out[m * T::LD + ch], s0 = 0, s1 = 0;
-        const float *other = out + m / n * n * T::LD + 32 + ch;
+        int set0 = MIXED ? __shfl_sync(0xffffffff, first, m / 4) : m / n * n;
+        if (MIXED) n = __shfl_sync(0xffffffff, items, m / 4);
+        const float *other = out + set0 * T::LD + 32 + ch;
 #pragma unroll 4
         for (int j = 0; j < n; j++) {
             float x = relu(a + other[j * T::LD]);
@@ -238,10 +254,17 @@ void gpu_encoder_rows(gpu *s, int block) {
         CHAIN(s, sums_grid, 128, 0, pair_sums_bf16, sums);
         return;
     }
-    bool stats = n && n <= 64;
+    bool stats = s->ragged.mixed ? s->ragged.mixed->row_tile_count > 0 : n <= 64;
+    if (s->ragged.mixed) {
+        rows.tiles = s->ragged.mixed->row_tiles;
+        rows.places = s->ragged.mixed->places;
+        if (stats) grid.x = s->ragged.mixed->row_tile_count;
+    }
     auto launch = [&]<onet_precision P>() {
         typedef rows_tile<P> T;
-        if (s->ragged.mixed)
+        if (s->ragged.mixed && stats)
+            CHAIN(s, grid, 128, sizeof(T), (encoder_rows<true, true, T>), rows);
+        else if (s->ragged.mixed)
             CHAIN(s, grid, 128, sizeof(T), (encoder_rows<false, true, T>), rows);
         else if (stats)
             CHAIN(s, grid, 128, sizeof(T), (encoder_rows<true, false, T>), rows);

@@ -62,18 +62,19 @@ __device__ static inline void features_product(T &s, const features &f, int row0
             pooled make(norm_g, norm_e, f.pool, f.n);
             rolled<1, T::BM, U * STEP>((int)threadIdx.x / BK, [&](int m0) {
                 float v[U];
+                int items[U];
 #pragma unroll
                 for (int u = 0; u < U; u++) {
                     int row = min(row0 + m0 + u * STEP, last);
                     const float *from =
                         row < f.rows ? f.best + (size_t)row * f.ldb + o : f.x + (size_t)row * f.ldx + c;
                     v[u] = there ? load(from) : 0.0f;
+                    if (MIXED && there && row < f.rows) items[u] = f.row_at[row].x;
                 }
 #pragma unroll
                 for (int u = 0; u < U; u++) {
                     int m = m0 + u * STEP;
-                    if (MIXED && there && row0 + m < f.rows)
-                        make = pooled(norm_g, norm_e, f.pool, f.row_at[row0 + m].x);
+                    if (MIXED && there && row0 + m < f.rows) make = pooled(norm_g, norm_e, f.pool, items[u]);
                     if (there && row0 + m < f.rows) v[u] = make(v[u]) * f.drop.factor(row0 + m, c);
                     to[m * T::LDA + kk] = v[u];
                     if (there && m < keep) f.x[(size_t)(row0 + m) * f.ldx + c] = v[u];

@@ -35,11 +35,11 @@ __device__ static inline float warp_max(float v) {
     return v;
 }
 
-enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
+enum { HEAD_THREADS = 256, HEAD_MOST = 1024 /* threads, of head: for large sets */ };
 
 /* One set per thread block. Shared memory, of `room` floats: weights [N*C], what x' gives to each item
  * [n], and logits [n, n] where they fit. */
-template <bool RELATED> __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
+template <bool RELATED> __global__ void __launch_bounds__(HEAD_MOST) head(head_args p, int room) {
     wait_turn();
     extern __shared__ float4 memory[];
     const set_place at = place_of(p.places, p.n, blockIdx.x);
@@ -50,14 +50,15 @@ template <bool RELATED> __global__ void __launch_bounds__(HEAD_THREADS) head(hea
     const float *hx = p.theta + p.head, *x = p.x + (size_t)at.row0 * p.ldx;
     float *logit = p.logit + at.cell0, *dlogit = p.dlogit + at.cell0;
     float *work = fits ? of_x + n : logit, *work_d = fits ? work : dlogit;
-    __shared__ double losses[HEAD_WARPS];
+    __shared__ double losses[HEAD_MOST / 32];
+    const int T = (int)blockDim.x, warps = T / 32;
 #pragma unroll 1
-    for (int i = tid; i < N * C; i += HEAD_THREADS) {
+    for (int i = tid; i < N * C; i += T) {
         int m = i / C, c = i - m * C;
         w[i] = c < p.out ? __ldg(hx + p.base + 2 * p.out * m + c) * load(p.g + i) : 0.0f;
     }
 #pragma unroll 1
-    for (int i = warp; i < n; i += HEAD_WARPS) {
+    for (int i = warp; i < n; i += warps) {
         float sum = 0;
 #pragma unroll 4
         for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * load(x + (size_t)i * p.ldx + c);
@@ -69,7 +70,7 @@ template <bool RELATED> __global__ void __launch_bounds__(HEAD_THREADS) head(hea
     /* Four or eight lanes per cell, each with four channels at a time. */
     int lanes = C > 16 ? 8 : 4, part = tid & (lanes - 1);
 #pragma unroll 1
-    for (int q0 = 0; q0 < n * n; q0 += HEAD_THREADS / lanes) {
+    for (int q0 = 0; q0 < n * n; q0 += T / lanes) {
         int cell = q0 + tid / lanes, q = min(cell, n * n - 1);
         float sum = 0;
 #pragma unroll 1
@@ -93,7 +94,7 @@ template <bool RELATED> __global__ void __launch_bounds__(HEAD_THREADS) head(hea
     __syncthreads();
     double loss = 0;
 #pragma unroll 1
-    for (int t = warp; t < n; t += HEAD_WARPS) {
+    for (int t = warp; t < n; t += warps) {
         float *l = work + (size_t)t * n, *d = work_d + (size_t)t * n, top = -INFINITY, sum = 0;
 #pragma unroll 1
         for (int i = lane; i < n; i += 32)
@@ -121,18 +122,17 @@ template <bool RELATED> __global__ void __launch_bounds__(HEAD_THREADS) head(hea
     if (!lane) losses[warp] = loss;
     __syncthreads();
 #pragma unroll 1
-    for (int i = tid; i < n; i += HEAD_THREADS) {
+    for (int i = tid; i < n; i += T) {
         float sum = 0;
 #pragma unroll 4
         for (int t = 0; t < n; t++) sum += work_d[(size_t)t * n + i];
         p.item_d[at.row0 + i] = sum;
     }
 #pragma unroll 1
-    for (int i = n + tid; i < at.n; i += HEAD_THREADS)
-        p.item_d[at.row0 + i] = 0; /* items that are not placed */
+    for (int i = n + tid; i < at.n; i += T) p.item_d[at.row0 + i] = 0; /* items that are not placed */
     if (!tid) {
         double sum = 0;
-        for (int k = 0; k < HEAD_WARPS; k++) sum += losses[k];
+        for (int k = 0; k < warps; k++) sum += losses[k];
         p.loss_part[blockIdx.x] = sum;
     }
     if (!last_block(p.counter, gridDim.x)) return;
@@ -213,10 +213,12 @@ void gpu_head(gpu *s) {
                    .order = s->step.order,
                    .relations = sh->s.relations};
     int room = least + n * n <= ROOM ? least + n * n : s->ragged.mixed ? std::max<int>(least, ROOM) : least;
+    /* One thread block per set: where sets are large, the kernel ends with the largest. */
+    int threads = n <= 16 ? HEAD_THREADS : n <= 32 ? 2 * HEAD_THREADS : (int)HEAD_MOST;
     if (p.relations)
-        CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head<true>, p, room);
+        CHAIN(s, B, threads, room * sizeof(float), head<true>, p, room);
     else
-        CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head<false>, p, room);
+        CHAIN(s, B, threads, room * sizeof(float), head<false>, p, room);
     gpu_fork(s, 0);
     LAUNCH(s, s->queue.side[0], B, HEAD_THREADS, 0, head_weights, p);
     gpu_sum_rows(s, s->queue.side[0], s->step.head_part, B, s->N * s->C + s->D, s->step.head_total);

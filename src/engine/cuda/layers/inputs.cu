@@ -53,6 +53,7 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
     double dy = 0, dy_xhat = 0;
     rolled<1, T::BM, U * SLICES>(slice, [&](int r0) {
         float d[U], best[U], x[U];
+        int items[U];
 #pragma unroll
         for (int u = 0; u < U; u++) {
             int row = min(m0 + r0 + u * SLICES, p.R - 1);
@@ -60,6 +61,7 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
             d[u] = !own ? 0.0f : p.head ? load(p.item_d + row) * weight : p.dx[(size_t)row * p.ldx + c];
             best[u] = pooled ? load(p.best + (size_t)row * p.O + o) : 0.0f;
             x[u] = pooled ? load(p.x + (size_t)row * p.ldx + c) : 0.0f;
+            if (MIXED && pooled) items[u] = p.row_at[row].x;
         }
 #pragma unroll
         for (int u = 0; u < U; u++) {
@@ -73,9 +75,8 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
             p.dx[(size_t)row * p.ldx + c] = d[u];
             if (!pooled) continue;
             if (MIXED) {
-                int n = p.row_at[row].x;
-                share = 1.0f / pool_divisor(p.pool, n);
-                others = sums ? (float)(n - 1) : 1.0f;
+                share = 1.0f / pool_divisor(p.pool, items[u]);
+                others = sums ? (float)(items[u] - 1) : 1.0f;
             }
             float dz = sums || x[u] > 0 ? share * d[u] : 0.0f;
             dy += MIXED ? (double)dz * (double)others : (double)dz;

@@ -16,9 +16,9 @@ extern "C" {
 static size_t tables_size(const gpu *s, batch_size b) {
     size_t B = (size_t)b.sets, back = (size_t)back_tiles_most(s, b.sets),
            weights = b.steps + b.step_cells / 48 + B, pools = b.steps / 64 + B;
-    return B * sizeof(set_place) + back * sizeof(back_tile) +
+    return B * (sizeof(set_place) + sizeof(int2)) + back * sizeof(back_tile) +
            b.items * (sizeof(pair_tile) + sizeof(int32_t)) + b.steps * sizeof(conv_span) +
-           (weights + pools) * sizeof(weight_tile) + 16 * 8;
+           (weights + pools) * sizeof(weight_tile) + 16 * 9;
 }
 
 static void tables_free(gpu *s) {
@@ -144,6 +144,20 @@ struct table_writer {
     }
 };
 
+/* Tiles of whole sets, ROW_TILE rows at most; returns their number, or 0 where they are not needed. */
+static int row_tiles_make(const gpu *s, const set_run *runs, int count, int2 *out) {
+    enum { ROW_TILE = 64 };
+    int tiles = 0;
+    if (runs[0].n > ROW_TILE || s->base.sh->s.relations || precision_of(s) == ONET_BF16) return 0;
+    for (int k = 0; k < count; k++)
+        for (int set = 0; set < runs[k].sets; set++) {
+            if (!tiles || out[tiles - 1].y + runs[k].n > ROW_TILE)
+                out[tiles++] = {runs[k].row0 + set * runs[k].n, 0};
+            out[tiles - 1].y += runs[k].n;
+        }
+    return tiles;
+}
+
 bool mixed_make(gpu *s, const uint32_t *index, int B) {
     mixed_batch *x = &s->ragged.mixed_now;
     if (!tables_reserve(s, tables_size(s, s->here))) return false;
@@ -160,6 +174,8 @@ bool mixed_make(gpu *s, const uint32_t *index, int B) {
         std::copy_n(s->ragged.sorted.slot, r[runs].row0, w.next<int32_t>());
         x->slot = w.end<int32_t>(r[runs].row0);
     }
+    x->row_tile_count = row_tiles_make(s, r, runs, w.next<int2>());
+    x->row_tiles = w.end<int2>(x->row_tile_count);
     fits = fits && pair_tiles_make(s, r, runs, &x->pair, w.next<pair_tile>());
     x->pair_tiles = w.end<pair_tile>(x->pair.tiles);
     fits = fits && conv_tiles_make(s, r, runs, &x->conv, w.next<conv_span>());

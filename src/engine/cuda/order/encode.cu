@@ -66,6 +66,14 @@ __global__ static void __launch_bounds__(product_tile::THREADS)
     }
 }
 
+/* q_sum [R, N, C] = the sum of q [R, N, 6, C] over the three lags of x'. */
+__global__ static void lag_sums(const float *q, float *q_sum, size_t blocks, int C) {
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, block = at / C;
+    if (block >= blocks) return;
+    const float *from = q + block * 6 * C + (at - block * C);
+    q_sum[at] = from[0] + from[C] + from[2 * C];
+}
+
 /* The part of an item's logit that x' gives: one warp per row. */
 __global__ static void item_logits(const float *x, const float *head, float *logit, int R, int D) {
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
@@ -288,7 +296,12 @@ void order_encode(orders *s, int B, int n) {
             LAUNCH(s, s->stream, grid, PAIR_WARPS * 32, shared,
                    (relations ? pair_pool<1, true> : pair_pool<1, false>), p, q);
     }
-    if (f->Q) product_launch(s, s->x, R, f->D, f->rows, f->Q, nullptr, s->q);
+    if (f->Q) {
+        product_launch(s, s->x, R, f->D, f->rows, f->Q, nullptr, s->q);
+        const size_t blocks = (size_t)R * f->N;
+        LAUNCH(s, s->stream, (unsigned)((blocks * f->C + 255) / 256), 256, 0, lag_sums, s->q, s->q_sum,
+               blocks, f->C);
+    }
     LAUNCH(s, s->stream, (unsigned)up(R, 8), 256, 0, item_logits, s->x, s->numbers + f->head_x, s->item_logit,
            R, f->D);
 }

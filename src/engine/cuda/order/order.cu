@@ -30,11 +30,13 @@ static void place(orders *s, arena &a, const search_plan *p, size_t B) {
     a.place(s->x, R * s->net.D);
     a.place(s->ac, R * 2 * s->net.H);
     a.place(s->q, R * s->net.Q);
+    a.place(s->q_sum, R * s->net.Q / 6);
     a.place(s->item_logit, R);
     a.place(s->order, out * p->placed);
     a.place(s->step, out * p->placed);
     a.place(s->logprob, out);
     a.place(s->planes, p->planes_shared ? 0 : blocks * (p->planes / sizeof(float)));
+    a.place(s->ahead, p->ahead_shared ? 0 : blocks * (p->ahead / sizeof(float)));
     a.place(s->few, p->few_shared ? 0 : blocks * p->few);
     a.place(s->trace, steps);
     a.place(s->trace_p, steps);
@@ -148,6 +150,9 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
                                 "the GPU has not enough memory to order a set of %d items with %d beams: "
                                 "try a narrower beam, or use the CPU",
                                 b->n, b->beams);
+    /* Parts whose last sets do not leave most of the device idle. */
+    const size_t at_once = (size_t)p.blocks * p.S;
+    if (B > at_once) B -= B % at_once;
     int slot = 0;
     bool on = true;
     for (size_t first = 0; on && first < b->sets && !s->failed[0]; first += B, slot ^= 1) {

@@ -14,8 +14,9 @@
  *   rows_product (encode.cu)     x                                  ac
  *   pair_pool (encode.cu)        ac; e                              pooled columns of x
  * rows_product, item_logits      x                                  q, item_logit
- * search_kernel (search.cu)      q, item_logit, e, given, rules     order, logprob, step
- *                                its own columns: planes, few; the steps taken: trace */
+ * lag_sums (encode.cu)           q                                  q_sum
+ * search_kernel (search.cu)      q, q_sum, item_logit, e, given, rules     order, logprob, step
+ *                                its own columns: planes, ahead, few; the steps taken: trace */
 #ifndef CUDA_ORDER_ORDER_CUH
 #define CUDA_ORDER_ORDER_CUH
 
@@ -44,11 +45,13 @@ struct orders {
     float *x;           /* [R, D] */
     float *ac;          /* [R, 2H] */
     float *q;           /* [R, Q] */
+    float *q_sum;       /* [R, N, C]: what x' gives by all lags together */
     float *item_logit;  /* [R] */
     int32_t *order;     /* [B, found, placed] */
     float *step;        /* [B, found, placed] */
     double *logprob;    /* [B, found] */
     float *planes;      /* [thread blocks, ...]: what does not fit into shared memory */
+    float *ahead;       /* [thread blocks, ...]: what columns give to later steps */
     unsigned char *few; /* likewise */
     int2 *trace;        /* [thread blocks, S, placed, beams]: item, and the beam before */
     float *trace_p;     /* probability of that step */
@@ -75,8 +78,8 @@ struct search_plan {
     int n, placed, rules;                /* as in order_batch */
     int beams, found, S, threads, cells; /* cells that a thread computes at once: 2 or 4 */
     int blocks;
-    bool planes_shared, few_shared;
-    size_t planes, few; /* bytes per thread block */
+    bool planes_shared, few_shared, ahead_shared;
+    size_t planes, ahead, few; /* bytes per thread block */
     size_t shared;
 };
 bool order_search_plan(orders *s, const order_batch *b, search_plan *p);

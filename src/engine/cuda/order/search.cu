@@ -4,8 +4,11 @@
  * best one with the log-probability -INFINITY, which never come before an allowed order.
  *
  * A column (what one step of one beam made of all blocks) never changes, so that beams need not be copied:
- * columns of the last three steps are in a ring, and each beam knows the numbers under which its last two
- * columns were made. Orders are kept as one (item, beam before) per step, and followed back at the end.
+ * each beam knows the numbers under which its last two columns were made. Blocks see the columns of this step
+ * and of the two before it; what a column gives to the next step and to the one after that is computed at its
+ * own step
+ * (`ahead`), while the column is at hand, so that only these sums are kept. Orders are kept as one (item,
+ * beam before) per step, and followed back at the end.
  *
  * All sums of a cell have one order, whatever S, the number of threads and the kind of memory: so the
  * results do not depend on the layout. Pools are largest (or smallest) values, found by integer atomics on
@@ -57,10 +60,15 @@ static __host__ __device__ few few_at(unsigned char *base, int B, int n, int N, 
     return f;
 }
 
-/* Columns: [3 steps, N-1, B, n, C + 4] of all blocks but the last, then [B, n, C + 4] of the last. The four
- * numbers between rows keep shared memory free of bank conflicts. */
+/* The columns of this step: [N, B, n, C + 4]. The four numbers between rows keep shared memory free of bank
+ * conflicts. */
 static size_t planes_size(int B, int n, int N, int C) {
-    return N ? (3 * (size_t)(N - 1) + 1) * B * n * (C + 4) : 0;
+    return (size_t)N * B * n * (C + 4);
+}
+/* What columns give to blocks 1 .. N-1 of the step after their own, [N-1, B, n, C]; and of the one after
+ * that, [2 steps, N-1, B, n, C]. */
+static size_t ahead_size(int B, int n, int N, int C) {
+    return N ? 3 * (size_t)(N - 1) * B * n * C : 0;
 }
 
 struct search_args {
@@ -69,14 +77,15 @@ struct search_args {
     int rules_each;                               /* numbers */
     bool score, poison;
     const float *q, *start_q, *item_logit;                /* [R, Q], [Q], [R] */
+    const float *q_sum;                                   /* [R, N, C] */
     const float *conv, *pool, *bias, *pool_sign, *head_v; /* as in order_net */
     const int32_t *given;                                 /* [sets, n] */
     int32_t *rules;                                       /* [sets, rules_each]; NULL: no constraints */
     const float *e, *related, *head_e;                    /* [sets, rows, rows, 2E], [N, 3, E, C], [E] */
     int relations;                                        /* E */
-    float *planes;
+    float *planes, *ahead;
     unsigned char *few;
-    size_t planes_each, few_each; /* numbers, bytes */
+    size_t planes_each, ahead_each, few_each; /* numbers, numbers, bytes */
     int2 *trace;
     float *trace_p;
     int32_t *order;
@@ -84,12 +93,14 @@ struct search_args {
     double *logprob;
 };
 
-/* acc[j] += row_j [length] w [length, C], four columns of it. */
-template <int T>
+/* acc[j] += row_j [length] w [length, C], four columns of it; or this lane's part of that, where LANES lanes
+ * of a warp that follow each other share the terms (sum_parts adds their parts up). */
+enum { POOL_LANES = 4 };
+template <int T, int LANES = 1>
 __device__ static inline void add_product(float (&acc)[T][4], const float *const (&row)[T], int length,
                                           const float *w, int C) {
 #pragma unroll 2
-    for (int k = 0; k < length; k += 4) {
+    for (int k = LANES > 1 ? (int)threadIdx.x % LANES * 4 : 0; k < length; k += 4 * LANES) {
         float x[T][4];
         float4 v[4];
 #pragma unroll
@@ -106,6 +117,15 @@ __device__ static inline void add_product(float (&acc)[T][4], const float *const
                 acc[j][3] += x[j][e] * v[e].w;
             }
     }
+}
+
+template <int T> __device__ static inline void sum_parts(float (&acc)[T][4]) {
+#pragma unroll
+    for (int j = 0; j < T; j++)
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+#pragma unroll
+            for (int far = 1; far < POOL_LANES; far *= 2) acc[j][e] += __shfl_xor_sync(~0u, acc[j][e], far);
 }
 
 __device__ static inline void add4(float (&acc)[4], float4 v) {
@@ -137,7 +157,7 @@ __device__ static inline void warp_best(unsigned long long &key, int &index) {
 struct stage {
     const search_args *p;
     few f;
-    float *planes;
+    float *planes, *ahead_sums;
     int first, sets; /* of this block */
     int t, alive;
     int lags; /* steps within the taps, this one too: 1, 2, 3 */
@@ -151,14 +171,20 @@ struct stage {
     __device__ const float *pool_row(int b, int l) const {
         return f.pool + ((size_t)((t - l) % 3) * p->S * p->beams + made_as(b, l)) * (p->N - 1) * p->C;
     }
-    __device__ float *plane(int lag, int m, int b, int i) const {
-        size_t block = m == p->N - 1 ? 3 * (size_t)m : (size_t)((t - lag) % 3) * (p->N - 1) + m;
-        return planes + ((block * p->S * p->beams + b) * p->n + i) * (p->C + 4);
+    __device__ float *plane(int m, int b, int i) const {
+        return planes + (((size_t)m * p->S * p->beams + b) * p->n + i) * (p->C + 4);
+    }
+    /* What the column made `lag` (1 or 2) steps before step `at`, under number b, gives to block m there. */
+    __device__ float *sums(int at, int lag, int m, int b, int i) const {
+        size_t block = (size_t)(lag == 1 ? 0 : 1 + at % 2) * (p->N - 1) + m - 1;
+        return ahead_sums + ((block * p->S * p->beams + b) * p->n + i) * p->C;
     }
     __device__ bool is_placed(int b, int i) const {
         return f.placed[((size_t)(t & 1) * p->S * p->beams + b) * p->words + i / 32] >> i % 32 & 1;
     }
     __device__ int last(int b, int l) const { return f.last[((t & 1) * 3 + l) * p->S * p->beams + b]; }
+
+    __device__ size_t row_of(int b, int i) const { return (size_t)(first + b / p->beams) * p->rows + i; }
 
     /* What y'_t-l gives by the weights of block m, from channel c on. */
     __device__ float4 y_term(int b, int m, int l, int c) const {
@@ -167,7 +193,7 @@ struct stage {
         return load4(q + (m * 6 + 3 + l) * p->C + c);
     }
     __device__ float4 x_term(int b, int i, int m, int l, int c) const {
-        return load4(p->q + ((size_t)(first + b / p->beams) * p->rows + i) * p->Q + (m * 6 + l) * p->C + c);
+        return load4(p->q + row_of(b, i) * p->Q + (m * 6 + l) * p->C + c);
     }
 
     /* The relations from the item placed last at step t-l, which is not the first, to item i: [E]. */
@@ -186,29 +212,32 @@ struct stage {
     /* Before the first block: `same` and `seen` of all blocks but for this step's pools, which are emptied.
      */
     template <int T> __device__ void begin() const {
-        int N = p->N, C = p->C, four = C / 4, rows = beams_now(), tiles = (rows + T - 1) / T;
-        for (int task = threadIdx.x; task < tiles * N * four; task += blockDim.x) {
+        const int N = p->N, C = p->C, four = C / 4, rows = beams_now(), tiles = (rows + T - 1) / T,
+                  tasks = tiles * N * four, lane = threadIdx.x % POOL_LANES;
+        for (int task0 = 0; task0 < tasks; task0 += blockDim.x / POOL_LANES) {
+            const int own = task0 + threadIdx.x / POOL_LANES, task = min(own, tasks - 1);
             int c = task % four * 4, m = task / four % N, row0 = task / (four * N) * T, b[T];
-            float acc[T][4];
+            float acc[T][4] = {};
 #pragma unroll
-            for (int j = 0; j < T; j++) {
-                b[j] = number(min(row0 + j, rows - 1));
-                *(float4 *)acc[j] = load4(p->bias + ((size_t)m * 3 + lags - 1) * C + c);
-            }
+            for (int j = 0; j < T; j++) b[j] = number(min(row0 + j, rows - 1));
             const float *w = p->pool + order_net_conv(m, C) + c;
             for (int l = 1; l < lags; l++) {
                 const float *row[T];
 #pragma unroll
                 for (int j = 0; j < T; j++) row[j] = pool_row(b[j], l);
-                add_product<T>(acc, row, m * C, w + (size_t)l * m * C * C, C);
+                add_product<T, POOL_LANES>(acc, row, m * C, w + (size_t)l * m * C * C, C);
             }
-            float4 sign = load4(p->pool_sign + m * C + c);
-            float4 empty = make_float4(sign.x > 0 ? 0 : INFINITY, sign.y > 0 ? 0 : INFINITY,
-                                       sign.z > 0 ? 0 : INFINITY, sign.w > 0 ? 0 : INFINITY);
+            sum_parts<T>(acc);
+            if (own >= tasks) continue;
+            const float4 bias = load4(p->bias + ((size_t)m * 3 + lags - 1) * C + c),
+                         sign = load4(p->pool_sign + m * C + c);
+            const float4 empty = make_float4(sign.x > 0 ? 0 : INFINITY, sign.y > 0 ? 0 : INFINITY,
+                                             sign.z > 0 ? 0 : INFINITY, sign.w > 0 ? 0 : INFINITY);
 #pragma unroll
             for (int j = 0; j < T; j++) {
-                if (row0 + j >= rows) continue;
-                size_t at = ((size_t)b[j] * N + m) * C + c;
+                if (j % POOL_LANES != lane || row0 + j >= rows) continue;
+                const size_t at = ((size_t)b[j] * N + m) * C + c;
+                add4(acc[j], bias);
                 store4(f.same + at, *(float4 *)acc[j]);
                 float y[4] = {0, 0, 0, 0};
                 for (int l = 0; l < lags; l++) add4(y, y_term(b[j], m, l, c));
@@ -253,8 +282,9 @@ struct stage {
                 *(float4 *)acc[j] = load4(f.same + at);
                 if (!is_placed(b[j], i[j])) {
                     add4(acc[j], load4(f.seen + at));
+                    if (lags == 3) add4(acc[j], load4(p->q_sum + ((row_of(b[j], i[j]) * p->N) + m) * C + c));
                     for (int l = 0; l < lags; l++) {
-                        add4(acc[j], x_term(b[j], i[j], m, l, c));
+                        if (lags < 3) add4(acc[j], x_term(b[j], i[j], m, l, c));
                         if (RELATED) add_relations(acc[j], b[j], i[j], m, l, c);
                     }
                 } else {
@@ -268,12 +298,16 @@ struct stage {
                     }
                 }
             }
-            for (int l = 0; l < lags && m; l++) {
+            if (m) {
                 const float *row[T];
+                for (int l = 1; l < lags; l++)
 #pragma unroll
-                for (int j = 0; j < T; j++) row[j] = plane(l, 0, made_as(b[j], l), i[j]);
+                    for (int j = 0; j < T; j++)
+                        add4(acc[j], load4(sums(t, l, m, made_as(b[j], l), i[j]) + c));
+#pragma unroll
+                for (int j = 0; j < T; j++) row[j] = plane(0, b[j], i[j]);
                 for (int k = 0; k < m; k++) {
-                    add_product<T>(acc, row, C, w + ((size_t)k * 3 + l) * C * C, C);
+                    add_product<T>(acc, row, C, w + (size_t)k * 3 * C * C, C);
 #pragma unroll
                     for (int j = 0; j < T; j++) row[j] += next;
                 }
@@ -285,7 +319,7 @@ struct stage {
                 if (row0 + j * LANE_ROWS >= rows) continue;
 #pragma unroll
                 for (int e = 0; e < 4; e++) acc[j][e] = relu(acc[j][e]);
-                store4(plane(0, m, b[j], i[j]) + c, *(float4 *)acc[j]);
+                store4(plane(m, b[j], i[j]) + c, *(float4 *)acc[j]);
                 if (m == p->N - 1) continue;
                 if (of >= 0 && of != b[j]) pool_add(of, m, c, most, sign);
 #pragma unroll
@@ -301,23 +335,62 @@ struct stage {
 
     /* The pool of block k at this step: its part in what later blocks see. */
     template <int T> __device__ void after(int k) const {
-        int N = p->N, C = p->C, four = C / 4, later = N - 1 - k, rows = beams_now(),
-            tiles = (rows + T - 1) / T;
-        for (int task = threadIdx.x; task < tiles * later * four; task += blockDim.x) {
-            int c = task % four * 4, m = k + 1 + task / four % later, row0 = task / (four * later) * T;
-            float *same[T], acc[T][4];
+        const int N = p->N, C = p->C, four = C / 4, later = N - 1 - k, rows = beams_now(),
+                  tiles = (rows + T - 1) / T, tasks = tiles * later * four, lane = threadIdx.x % POOL_LANES;
+        for (int task0 = 0; task0 < tasks; task0 += blockDim.x / POOL_LANES) {
+            const int own = task0 + threadIdx.x / POOL_LANES, task = min(own, tasks - 1);
+            int c = task % four * 4, m = k + 1 + task / four % later, row0 = task / (four * later) * T, b[T];
+            float acc[T][4] = {};
             const float *row[T];
 #pragma unroll
             for (int j = 0; j < T; j++) {
-                int b = number(min(row0 + j, rows - 1));
-                same[j] = f.same + ((size_t)b * N + m) * C + c;
-                row[j] = pool_row(b, 0) + (size_t)k * C;
-                *(float4 *)acc[j] = load4(same[j]);
+                b[j] = number(min(row0 + j, rows - 1));
+                row[j] = pool_row(b[j], 0) + (size_t)k * C;
             }
-            add_product<T>(acc, row, C, p->pool + order_net_conv(m, C) + (size_t)k * C * C + c, C);
+            add_product<T, POOL_LANES>(acc, row, C, p->pool + order_net_conv(m, C) + (size_t)k * C * C + c,
+                                       C);
+            sum_parts<T>(acc);
+            if (own >= tasks) continue;
+#pragma unroll
+            for (int j = 0; j < T; j++) {
+                if (j % POOL_LANES != lane || row0 + j >= rows) continue;
+                float *same = f.same + ((size_t)b[j] * N + m) * C + c;
+                add4(acc[j], load4(same));
+                store4(same, *(float4 *)acc[j]);
+            }
+        }
+    }
+
+    /* What this step's columns give to the next step and to the one after it, once all blocks are done. */
+    template <int T> __device__ void ahead() const {
+        const int C = p->C, n = p->n, four = C / 4, group = LANE_ROWS * four, groups = blockDim.x / group,
+                  own = threadIdx.x / group, within = threadIdx.x % group, c = within % four * 4,
+                  lane = within / four, rows = beams_now() * n,
+                  tiles = (rows + LANE_ROWS * T - 1) / (LANE_ROWS * T), later = min(n - 1 - t, 2);
+        const size_t next = (size_t)p->S * p->beams * n * (C + 4);
+        if (own >= groups) return;
+        /* The blocks that see most columns first. */
+        for (int task = own; task < (p->N - 1) * later * tiles; task += groups) {
+            int tile = task % tiles, l = task / tiles % later + 1, m = p->N - 1 - task / (tiles * later),
+                b[T], i[T];
+            const float *row[T], *w = p->conv + order_net_conv(m, C) + (size_t)l * C * C + c;
+            float acc[T][4] = {};
+#pragma unroll
+            for (int j = 0; j < T; j++) {
+                int at = min((tile * T + j) * LANE_ROWS + lane, rows - 1), beam = at / n;
+                b[j] = number(beam);
+                i[j] = at - beam * n;
+                row[j] = plane(0, b[j], i[j]);
+            }
+            for (int k = 0; k < m; k++) {
+                add_product<T>(acc, row, C, w + (size_t)k * 3 * C * C, C);
+#pragma unroll
+                for (int j = 0; j < T; j++) row[j] += next;
+            }
 #pragma unroll
             for (int j = 0; j < T; j++)
-                if (row0 + j < rows) store4(same[j], *(float4 *)acc[j]);
+                if ((tile * T + j) * LANE_ROWS + lane < rows)
+                    store4(sums(t + l, l, m, b[j], i[j]) + c, *(float4 *)acc[j]);
         }
     }
 
@@ -329,7 +402,7 @@ struct stage {
             float sum = 0;
             for (int m = 0; m < p->N; m++)
                 for (int c = quarter * 4; c < C; c += 16) {
-                    float4 r = load4(plane(0, m, b, i) + c), h = load4(p->head_v + m * C + c);
+                    float4 r = load4(plane(m, b, i) + c), h = load4(p->head_v + m * C + c);
                     sum += r.x * h.x + r.y * h.y + r.z * h.z + r.w * h.w;
                 }
             sum += __shfl_xor_sync(~0u, sum, 1);
@@ -490,7 +563,7 @@ struct stage {
 };
 
 template <bool SHARED, int T, bool RELATED>
-__global__ static void __launch_bounds__(SHARED ? 256 : MOST_THREADS, SHARED ? 2 : 1)
+__global__ static void __launch_bounds__(MOST_THREADS, 1)
     search_kernel(const __grid_constant__ search_args p) {
     extern __shared__ float4 memory[];
     stage g;
@@ -499,6 +572,7 @@ __global__ static void __launch_bounds__(SHARED ? 256 : MOST_THREADS, SHARED ? 2
     unsigned char *small = SHARED  ? (unsigned char *)(g.planes + p.planes_each)
                            : p.few ? p.few + blockIdx.x * p.few_each
                                    : (unsigned char *)memory;
+    g.ahead_sums = p.ahead ? p.ahead + blockIdx.x * p.ahead_each : (float *)(small + p.few_each);
     g.f = few_at(small, p.S * p.beams, p.n, p.N, p.C);
     int all = p.S * p.beams;
     for (g.first = blockIdx.x * p.S; g.first < p.sets; g.first += gridDim.x * p.S) {
@@ -506,6 +580,7 @@ __global__ static void __launch_bounds__(SHARED ? 256 : MOST_THREADS, SHARED ? 2
         g.alive = 1;
         if (p.poison) {
             for (size_t i = threadIdx.x; i < p.planes_each; i += blockDim.x) g.planes[i] = NAN;
+            for (size_t i = threadIdx.x; i < p.ahead_each; i += blockDim.x) g.ahead_sums[i] = NAN;
             for (size_t i = threadIdx.x; i < p.few_each / 4; i += blockDim.x) ((float *)small)[i] = NAN;
             __syncthreads();
         }
@@ -528,6 +603,7 @@ __global__ static void __launch_bounds__(SHARED ? 256 : MOST_THREADS, SHARED ? 2
                 g.template after<T>(m);
                 __syncthreads();
             }
+            g.template ahead<4>();
             g.template logits<RELATED>();
             __syncthreads();
             g.softmax();
@@ -586,10 +662,14 @@ bool order_search_plan(orders *s, const order_batch *b, search_plan *p) {
     if (p->planes_shared)
         while (p->S * each < 96 && planes(p->S + 1) + small(p->S + 1) <= s->shared / 2 - 1024) p->S++;
     p->planes = planes(p->S);
+    p->ahead = ahead_size(p->S * b->beams, n, N, C) * sizeof(float);
     p->few = small(p->S);
-    p->shared = (p->planes_shared ? p->planes : 0) + (p->few_shared ? p->few : 0);
+    p->ahead_shared = p->planes_shared && p->planes + p->few + p->ahead <= s->shared / 2 - 1024;
+    p->shared =
+        (p->planes_shared ? p->planes : 0) + (p->few_shared ? p->few : 0) + (p->ahead_shared ? p->ahead : 0);
     /* Four cells per thread reuse weights best, where that leaves enough threads to hide latency. */
-    int cells = p->S * each, most = cells > 4096 && !p->planes_shared ? MOST_THREADS : 256;
+    int cells = p->S * each, most = p->planes_shared ? 2 * p->shared > s->shared : cells > 4096;
+    most = most ? MOST_THREADS : 256;
     int together = p->shared ? (int)std::min<size_t>(8, s->shared / p->shared) : 8;
     auto threads = [&](int T) {
         return std::min(up(cells, LANE_ROWS * T), std::max(1, most / group)) * group;
@@ -621,6 +701,7 @@ void order_search(orders *s, const search_plan *p, int B, bool score) {
     a.score = score;
     a.poison = s->base.poison;
     a.q = s->q;
+    a.q_sum = s->q_sum;
     a.start_q = s->numbers + f->start_q;
     a.item_logit = s->item_logit;
     a.conv = s->numbers + f->conv;
@@ -637,6 +718,8 @@ void order_search(orders *s, const search_plan *p, int B, bool score) {
     a.planes = p->planes_shared ? nullptr : s->planes;
     a.few = p->few_shared ? nullptr : s->few;
     a.planes_each = p->planes / sizeof(float);
+    a.ahead = p->ahead_shared ? nullptr : s->ahead;
+    a.ahead_each = p->ahead / sizeof(float);
     a.few_each = p->few;
     a.trace = s->trace;
     a.trace_p = s->trace_p;
