@@ -27,8 +27,8 @@ enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, S
 
 /* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
  * are about as probable the rule is right more often than the network (experiments/pages). On plain layouts
- * it nearly always is. A network that was fine-tuned on a few pages is surer of itself than it should be. */
-static const double PREFERENCE = 3, PREFERENCE_TUNED = 5;
+ * it nearly always is, and so on SMALL pages, which a fine-tuned network judges too. */
+static const double PREFERENCE = 3, PREFERENCE_SMALL = 5;
 
 /* The confidence that an order is right to the last region is a logistic function of two inputs: the logit of
  * the order's share in the probability of all orders tried, the PREFERENCE included, and the logarithm of the
@@ -130,8 +130,8 @@ static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err)
 }
 
 static double preference_of(const pages_style *style, const page *p) {
-    if (style->tuned) return PREFERENCE_TUNED;
-    return p->placed <= SMALL ? HUGE_VAL : PREFERENCE;
+    if (p->placed > SMALL) return PREFERENCE;
+    return style->tuned ? PREFERENCE_SMALL : HUGE_VAL;
 }
 
 /* The order that is taken. */
