@@ -12,11 +12,11 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/model/model.h"
 #include "ordernet_train.h"
 #include "tasks/layout/augment.h"
 #include "tasks/layout/generate.h"
 #include "tasks/layout/options.h"
+#include "tasks/layout/order/back.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 #include "tasks/layout/usual_way.h"
@@ -36,10 +36,6 @@ typedef struct train_values {
 
 /* FEW: trained from random weights on fewer pages than this, a net is worse than the shipped model. */
 enum { SMALL = 12, FEW = 1000 };
-
-/* A few pages of a title teach more than holds for the others: half-way back to the model that it began with,
- * a fine-tuned network is right more often than at either end (experiments/pages). */
-static const double BACK = 0.5;
 
 static void defaults(void *values) {
     train_values *v = values;
@@ -193,33 +189,20 @@ static onet_status keep(const train_values *v, const division *d, onet_model *mo
     return status;
 }
 
-/* Moves the network in a file, or `model`, half-way back to the one that it was fine-tuned from. */
-static onet_status go_back(const char *path, onet_model *model, const onet_model *from, onet_error *err) {
-    onet_model *read = NULL;
-    char share[16];
-    onet_status status = model ? ONET_OK : onet_model_load(&read, path, err);
-    if (!model) model = read;
-    if (!status) status = model_move(model, from, BACK, err);
-    snprintf(share, sizeof share, "%g", BACK);
-    if (!status) status = onet_model_set_record(model, "pages.back", share, err);
-    if (!status) status = onet_model_save(model, path, err);
-    onet_model_free(read);
-    return status;
-}
-
-/* The same for the model and its files. Several merged networks go back to as many of the one. */
+/* Moves the network half-way back to the one that it was fine-tuned from, and those of the model's files. */
 static onet_status settle(const train_values *v, const division *d, onet_model *model, onet_error *err) {
-    const onet_model *same[ONET_MAX_MERGED];
-    int count = v->options.models > 1 ? v->options.models : 1;
-    onet_model *merged = NULL;
-    for (int i = 0; i < count; i++) same[i] = v->options.from;
-    onet_status status = count > 1 ? onet_model_merge(&merged, same, (size_t)count, err) : ONET_OK;
-    const onet_model *from = merged ? merged : v->options.from;
-    char best[PATH_MAX];
-    onet_train_path(best, sizeof best, v->options.model_path, ONET_TRAIN_BEST);
-    if (!status) status = go_back(v->options.model_path, model, from, err);
-    if (!status && d->valid_count) status = go_back(best, NULL, from, err);
-    onet_model_free(merged);
+    const onet_model *from = v->options.from;
+    int networks = v->options.models > 1 ? v->options.models : 1;
+    char path[PATH_MAX];
+    onet_model *best = NULL;
+    onet_status status = pages_go_back(model, from, networks, err);
+    if (!status) status = onet_model_save(model, v->options.model_path, err);
+    if (status || !d->valid_count) return status;
+    onet_train_path(path, sizeof path, v->options.model_path, ONET_TRAIN_BEST);
+    status = onet_model_load(&best, path, err);
+    if (!status) status = pages_go_back(best, from, networks, err);
+    if (!status) status = onet_model_save(best, path, err);
+    onet_model_free(best);
     return status;
 }
 
