@@ -1,6 +1,6 @@
 /* Tests merged models: the probabilities are those of the mean of the logits, for networks of different
  * widths, both pools, relative features, statistics by size; incompatible models are refused, and the message
- * names the difference. Also a model that is moved towards another one. */
+ * names the difference. */
 #include <math.h>
 
 #include "engine/model/model.h"
@@ -185,44 +185,11 @@ static void refused_by_what_differs(void **state) {
     onet_model_free(m);
 }
 
-static void moved_by_a_share(void **state) {
-    onet_settings s = {3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, 0, {0}};
-    onet_model *m = model_of(&s, 1), *was = model_of(&s, 1), *other = model_of(&s, 2);
-    onet_error err;
-    size_statistics(m, 1);
-    size_statistics(was, 1);
-    size_statistics(other, 2);
-    assert_int_equal(model_move(m, other, 0.25, &err), ONET_OK);
-    for (size_t i = 0; i < m->sh.total; i++)
-        assert_true(fabsf(m->theta[i] - 0.75f * was->theta[i] - 0.25f * other->theta[i]) < 1e-6f);
-    for (size_t i = 0; i < m->sh.total - m->sh.trained; i++) {
-        assert_true(fabsf(m->slope[i] - 0.75f * was->slope[i] - 0.25f * other->slope[i]) < 1e-6f);
-        assert_true(fabsf(m->row[i] - 0.75f * was->row[i] - 0.25f * other->row[i]) < 1e-6f);
-    }
-    /* In half precision it stays so. */
-    assert_int_equal(onet_model_set_half(m, 1, &err), ONET_OK);
-    assert_int_equal(model_move(m, other, 0.3, &err), ONET_OK);
-    for (int k = 0; k < m->sh.tensors; k++)
-        if (strstr(m->sh.tensor[k].name, "conv") && strstr(m->sh.tensor[k].name, "weight"))
-            assert_true(model_tensor_is_half(m, &m->sh.tensor[k]));
-    assert_int_equal(model_move(m, other, 1, &err), ONET_OK);
-    onet_model_free(other);
-    s.hidden = 9;
-    other = model_of(&s, 2);
-    size_statistics(other, 3);
-    assert_int_equal(model_move(m, other, 0.5, &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "different shapes"));
-    onet_model_free(other);
-    onet_model_free(was);
-    onet_model_free(m);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mean_of_the_logits),
         cmocka_unit_test(one_model_file),
         cmocka_unit_test(refused_by_what_differs),
-        cmocka_unit_test(moved_by_a_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* Merges several networks into one: puts theirs side by side, block by block, with zeros between them, so
- * that its logits are the mean of their logits. Everything that runs a model runs it. Or moves the parameters
- * of one network towards those of the one that it was fine-tuned from. */
+ * that its logits are the mean of their logits. Everything that runs a model runs it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -300,23 +299,4 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
     else
         *merged = m;
     return status;
-}
-
-/* ---- towards another ---- */
-
-/* x = (1 - share) x + share y, for count numbers. */
-static void move(float *x, const float *y, size_t count, double share) {
-    for (size_t i = 0; i < count; i++) x[i] = (float)((1 - share) * (double)x[i] + share * (double)y[i]);
-}
-
-onet_status model_move(onet_model *model, const onet_model *towards, double share, onet_error *err) {
-    onet_status status = check(model, towards, 2, err);
-    if (status) return status;
-    if (memcmp(&model->sh.s, &towards->sh.s, sizeof model->sh.s))
-        return fail(err, ONET_BAD, "the two networks are of different shapes");
-    size_t statistics = model->sh.total - model->sh.trained;
-    move(model->theta, towards->theta, model->sh.total, share);
-    if (model->sized) move(model->slope, towards->slope, statistics, share);
-    move(model->row, towards->row, model->rows * statistics, share);
-    return model->half ? onet_model_set_half(model, 1, err) : ONET_OK;
 }

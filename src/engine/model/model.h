@@ -80,10 +80,6 @@ onet_status model_check_relations(const onet_model *model, const onet_sets *sets
 /* Sets or replaces a pair of the training record; both are copied. */
 onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);
 
-/* Moves the parameters and the norms' statistics of a model by this share of the way towards those of another
- * one of the same shape, such as the one that it was fine-tuned from. */
-onet_status model_move(onet_model *model, const onet_model *towards, double share, onet_error *err);
-
 /* SHA-256 over all that decides an answer: settings, parameters, standardisation, words. The same before
  * saving and after loading. */
 void model_checksum(const onet_model *model, char hex[65]);

@@ -16,7 +16,6 @@
 #include "tasks/layout/augment.h"
 #include "tasks/layout/generate.h"
 #include "tasks/layout/options.h"
-#include "tasks/layout/order/back.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 #include "tasks/layout/usual_way.h"
@@ -189,23 +188,6 @@ static onet_status keep(const train_values *v, const division *d, onet_model *mo
     return status;
 }
 
-/* Moves the network half-way back to the one that it was fine-tuned from, and those of the model's files. */
-static onet_status settle(const train_values *v, const division *d, onet_model *model, onet_error *err) {
-    const onet_model *from = v->options.from;
-    int networks = v->options.models > 1 ? v->options.models : 1;
-    char path[PATH_MAX];
-    onet_model *best = NULL;
-    onet_status status = pages_go_back(model, from, networks, err);
-    if (!status) status = onet_model_save(model, v->options.model_path, err);
-    if (status || !d->valid_count) return status;
-    onet_train_path(path, sizeof path, v->options.model_path, ONET_TRAIN_BEST);
-    status = onet_model_load(&best, path, err);
-    if (!status) status = pages_go_back(best, from, networks, err);
-    if (!status) status = onet_model_save(best, path, err);
-    onet_model_free(best);
-    return status;
-}
-
 /* Learns how the pages are usually read, and if they are read across what divides them. */
 static onet_status learn_style(const train_values *v, const division *d, onet_model *model, onet_error *err) {
     int usual;
@@ -305,7 +287,6 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
              "interrupted at step %llu of %llu; the same command with --resume continues from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
     if (!status && !v->pages.quiet) training_summarise(&t, &v->options, model);
-    if (!status && v->options.from) status = settle(v, &d, model, err);
     if (!status) status = learn_style(v, &d, model, err);
     for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
     if (!status && !v->pages.quiet && d.valid_count) status = report_valid(v, model, &d, err);

@@ -1,6 +1,6 @@
 /* Predicts a page's order and how certain it is: lets the network score the orders of all rules and chooses
  * the most probable one, with a preference for the rule that is usual for the title (on small pages that rule
- * alone decides, unless the model was fine-tuned). The network nearly always recognises the better one of
+ * alone decides). The network nearly always recognises the better one of
  * several complete orders; orders that it searched itself, step by step, were worse on every split
  * (experiments/pages). */
 #include "tasks/layout/order/choose.h"
@@ -17,8 +17,8 @@
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 
-/* A SMALL page is ordered by the usual way alone, unless the network learned from corrected pages of its
- * title: on such pages of titles never seen it is right less often (experiments/pages). Scoring an order
+/* A SMALL page is ordered by the usual way alone: the network is right less often on such pages, also if it
+ * learned from corrected pages of their title (experiments/pages). Scoring an order
  * takes a pass over the page, so on a page of over LARGE regions only LARGE_WAYS ways are scored, and a
  * HUGE_PAGE, far larger than those of training, gets the order of the usual way. SHAKEN: how many copies of a
  * page of over SMALL and at most LARGE regions, a little askew, are scored as well. A change of a thousandth
@@ -27,8 +27,8 @@ enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, S
 
 /* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
  * are about as probable the rule is right more often than the network (experiments/pages). On plain layouts
- * it nearly always is, and so on SMALL pages, which a fine-tuned network judges too. */
-static const double PREFERENCE = 3, PREFERENCE_SMALL = 5;
+ * it nearly always is. */
+static const double PREFERENCE = 3;
 
 /* The confidence that an order is right to the last region is a logistic function of two inputs: the logit of
  * the order's share in the probability of all orders tried, the PREFERENCE included, and the logarithm of the
@@ -129,9 +129,8 @@ static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err)
     return status;
 }
 
-static double preference_of(const pages_style *style, const page *p) {
-    if (p->placed > SMALL) return PREFERENCE;
-    return style->tuned ? PREFERENCE_SMALL : HUGE_VAL;
+static double preference_of(const page *p) {
+    return p->placed <= SMALL ? HUGE_VAL : PREFERENCE;
 }
 
 /* The order that is taken. */
@@ -249,7 +248,7 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
     if (!status) page_placed(&copy, sorted);
     if (!status && style->judged) status = tell(style, &j, mean, p, sorted, index, err);
     if (!status) {
-        size_t best = best_of(&j, mean, preference_of(style, p));
+        size_t best = best_of(&j, mean, preference_of(p));
         if (confidence) *confidence = confidence_in(&j, mean, best);
         for (size_t t = 0; t < j.n; t++) order[t] = index[sorted[j.orders[best * j.n + t]]];
         page_found(p, order);
@@ -264,22 +263,9 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
     return status;
 }
 
-/* Whether the model, or every part of a merged one, was fine-tuned. */
-static bool fine_tuned(const onet_model *model) {
-    if (onet_model_record(model, "from.sha256")) return true;
-    for (int part = 1;; part++) {
-        char key[48];
-        snprintf(key, sizeof key, "merged.%d.sha256", part);
-        if (!onet_model_record(model, key)) return part > 1;
-        snprintf(key, sizeof key, "merged.%d.from.sha256", part);
-        if (!onet_model_record(model, key)) return false;
-    }
-}
-
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err) {
     const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
-    *style = (pages_style){.tuned = fine_tuned(model),
-                           .crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
+    *style = (pages_style){.crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
                            .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
     if (style->usual >= 0) return ONET_OK;
     return fail(
@@ -295,8 +281,8 @@ onet_status pages_choose(onet_orderer *orderer, const pages_style *style, page *
         page *p = pages[i];
         if (confidence) confidence[i] = 0;
         if (!p->placed) continue;
-        bool usual = !orderer || p->placed > HUGE_PAGE ||
-                     (isinf(preference_of(style, p)) && !confidence && !style->judged);
+        bool usual =
+            !orderer || p->placed > HUGE_PAGE || (isinf(preference_of(p)) && !confidence && !style->judged);
         status = usual ? take_usual(style, p, err)
                        : choose(orderer, style, p, confidence ? &confidence[i] : NULL, err);
     }
