@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "engine/base/rng.h"
-#include "random_model.h"
 #include "tasks/layout/augment.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/options.h"
@@ -12,6 +11,7 @@
 #include "tasks/layout/order/rules.h"
 #include "tasks/layout/order/ways.h"
 #include "tasks/layout/usual_way.h"
+#include "unit.h"
 
 /* Two columns of two regions, and a heading over both. */
 static const page_box grid[] = {
@@ -512,38 +512,6 @@ static void five_thousand_regions(void **state) {
     free(text);
 }
 
-/* Whether a merged model counts as fine-tuned, if its parts were made from the models `from` (NULL: none). */
-static bool merged_is_tuned(const char *from[2]) {
-    const onet_settings settings = {.width = page_feature_count(),
-                                    .encoder_blocks = 1,
-                                    .hidden = 4,
-                                    .encoder_out = 2,
-                                    .decoder_blocks = 1,
-                                    .decoder_out = 2};
-    pages_values values = {.order = {.size = sizeof values.order}};
-    onet_model *part[2], *merged;
-    pages_net net;
-    for (int i = 0; i < 2; i++) {
-        part[i] = model_of(&settings, (uint64_t)i + 1);
-        if (from[i]) assert_int_equal(onet_model_set_record(part[i], "from.sha256", from[i], NULL), ONET_OK);
-    }
-    assert_int_equal(onet_model_merge(&merged, (const onet_model *const *)part, 2, NULL), ONET_OK);
-    assert_int_equal(pages_net_with(&net, merged, &values, NULL), ONET_OK);
-    bool tuned = net.style.tuned;
-    pages_net_close(&net);
-    for (int i = 0; i < 2; i++) onet_model_free(part[i]);
-    onet_model_free(merged);
-    return tuned;
-}
-
-static void merged_models_are_tuned_if_all_parts_are(void **state) {
-    assert_true(merged_is_tuned((const char *[]){"a", "a"}));
-    assert_true(merged_is_tuned((const char *[]){"a", "b"}));
-    assert_false(merged_is_tuned((const char *[]){"a", NULL}));
-    assert_false(merged_is_tuned((const char *[]){NULL, "b"}));
-    assert_false(merged_is_tuned((const char *[]){NULL, NULL}));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_order_as_they_say),
@@ -565,7 +533,6 @@ int main(void) {
         cmocka_unit_test(boxes_of_alto),
         cmocka_unit_test(written_orders_are_read_again),
         cmocka_unit_test(five_thousand_regions),
-        cmocka_unit_test(merged_models_are_tuned_if_all_parts_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
-/* Tests which candidate orders the network chooses from on a page: the usual way is always among them. */
+/* Tests which candidate orders the network chooses from on a page, the usual way always among them, and when
+ * it takes another one. */
+#include <math.h>
 #include <string.h>
 
 #include "random_model.h"
@@ -30,13 +32,19 @@ static void columns(page *p, int n) {
 typedef struct seen {
     int32_t *usual; /* [n] */
     size_t count, crossing;
+    double ahead; /* by how much the most probable other order is more probable */
 } seen;
 
 static void note(void *context, const page_alternative *orders, size_t count, size_t n, size_t usual) {
     seen *s = context;
     assert_true(usual < count);
     s->count = count;
-    for (size_t k = 0; k < count; k++) s->crossing += orders[k].crosses;
+    s->ahead = -HUGE_VAL;
+    for (size_t k = 0; k < count; k++) {
+        s->crossing += orders[k].crosses;
+        if (k != usual && !orders[k].crosses)
+            s->ahead = fmax(s->ahead, orders[k].logprob - orders[usual].logprob);
+    }
     memcpy(s->usual, orders[usual].order, n * sizeof *s->usual);
 }
 
@@ -70,6 +78,36 @@ static void the_usual_way_is_always_tried(void **state) {
     free(s.usual);
     onet_orderer_free(orderer);
     onet_model_free(model);
+}
+
+/* Another order must be clearly more probable than that of the usual way, and more so if corrected pages have
+ * shown that way. */
+static void the_usual_way_is_preferred(void **state) {
+    enum { REGIONS = 30 };
+    onet_settings settings = {page_feature_count(), 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, 0, {0}};
+    onet_order_options options;
+    int32_t order[REGIONS];
+    seen s = {.usual = order};
+    int between = 0;
+    onet_order_defaults(&options, sizeof options);
+    for (int seed = 1; seed < 8; seed++)
+        for (int usual = 0; usual < PAGE_WAY_RANKS; usual++) {
+            onet_model *model = model_of(&settings, (uint64_t)seed);
+            onet_orderer *orderer;
+            assert_int_equal(onet_orderer_new(&orderer, model, &options, NULL), ONET_OK);
+            page p, *pages[] = {&p};
+            columns(&p, REGIONS);
+            pages_style style = {.usual = usual, .judged = note, .context = &s};
+            assert_int_equal(pages_choose(orderer, &style, pages, 1, NULL, NULL), ONET_OK);
+            bool taken = true;
+            for (int t = 0; t < REGIONS; t++) taken = taken && p.regions[order[t]].found == t;
+            assert_int_equal(taken, s.ahead <= (usual == PAGE_WAY_GUTTERS ? 3 : 8));
+            between += s.ahead > 3 && s.ahead <= 8;
+            page_free(&p);
+            onet_orderer_free(orderer);
+            onet_model_free(model);
+        }
+    assert_true(between > 0);
 }
 
 static bool is_kept(const page_layout *l, const char *way) {
@@ -170,12 +208,13 @@ static void only_pages_that_cross_teach_it(void **state) {
     onet_order_defaults(&options, sizeof options);
     assert_int_equal(onet_orderer_new(&orderer, model, &options, NULL), ONET_OK);
     for (int crosses = 0; crosses < 2; crosses++) {
-        pages_style style = {
-            .tuned = true, .crosses = crosses, .usual = PAGE_WAY_GUTTERS, .judged = note, .context = &s};
+        pages_style style = {.crosses = crosses, .usual = PAGE_WAY_GUTTERS, .judged = note, .context = &s};
         s.crossing = 0;
         assert_int_equal(pages_choose(orderer, &style, pages, 1, NULL, NULL), ONET_OK);
         assert_true(s.count > 1);
         assert_int_equal(s.crossing, crosses ? 0 : s.count - 1);
+        /* On a page as small as this the usual way decides, whatever the network says. */
+        for (int t = 0; t < 4; t++) assert_int_equal(p[0].regions[order[t]].found, t);
     }
     for (int k = 0; k < PAGES; k++) page_free(&p[k]);
     onet_orderer_free(orderer);
@@ -185,6 +224,7 @@ static void only_pages_that_cross_teach_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_way_is_always_tried),
+        cmocka_unit_test(the_usual_way_is_preferred),
         cmocka_unit_test(gutters_are_crossed_only_by_wider_white),
         cmocka_unit_test(what_is_below_a_gutter_comes_last),
         cmocka_unit_test(only_pages_that_cross_teach_it),

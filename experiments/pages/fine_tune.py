@@ -1,25 +1,42 @@
 #!/usr/bin/python3
-"""Measures fine-tuning on pages of books, with the models of the four folds that run.sh left in FOLDER.
-Prints the table of "Fine-tuning on books" in README.md: its columns "before" and "with the usual way" (here
-"fine-tuned").
+"""Measures what 20 corrected pages of a title teach a network that has seen no page of its collection: the networks
+that nested.py left in FOLDER/nested. Prints the tables of "Fine-tuning" in README.md.
 
-usage: fine_tune.py FOLDER
+usage: fine_tune.py FOLDER [SEED ...]     seeds 1, 2 and 3, if none is given
 
-The pages are those that the fold's model has not seen. A book of at least 24 pages: learns from 20 pages
-spread over the book (every second page if it has fewer than 40) and measures the rest. A collection: learns
-from 20 pages of some of its books, at most four of each, and measures its other books. ORDERNET is the
-program, ./ordernet if not set.
-"""
+A title is a book or a newspaper with at least 16 pages. For each seed 20 of its pages are drawn (half of them if it has
+fewer than 40), the network learns from them, and is measured on the others: newspapers with their separators and without.
+"A collection" learns from 20 pages of some of its books, at most four of each, and is measured on its other books. "Best
+of the ways" takes on each page the best of the orders that the network chooses from: no choice among them, however much it
+learned from the title, is right more often. ORDERNET is the program, ./ordernet if not set; JOBS trainings run at a time."""
 import collections
 import json
 import os
 import random
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 folder = sys.argv[1]
+seeds = [int(seed) for seed in sys.argv[2:]] or [1, 2, 3]
 program = os.environ.get("ORDERNET", "./ordernet")
-PRINTS = ["dta11", "dta12", "gttext", "ocr17", "vdsbb"]
+NEWS = ("austrian", "hkb", "reichsanzeiger")
+os.makedirs(f"{folder}/tune", exist_ok=True)
+
+
+def title_of(page):
+    """Issues of a newspaper are of one title."""
+    if page["source"] == "austrian":
+        return "austrian, " + page["doc"].split("_")[1]
+    return page["source"] if page["source"] in NEWS else page["doc"]
+
+
+pages = collections.defaultdict(lambda: collections.defaultdict(list))  # by collection and title: (page, line, line without separators)
+for name in ("train", "valid"):
+    for line, plain in zip(open(f"{folder}/{name}.jsonl"), open(f"{folder}/{name}-plain.jsonl")):
+        page = json.loads(plain)
+        if len(page["order"]) > 1:
+            pages[page["source"]][title_of(page)].append((page, line, plain))
 
 
 def neighbours(right, found):
@@ -27,65 +44,80 @@ def neighbours(right, found):
     return sum(pair in follows for pair in zip(found, found[1:])) / (len(right) - 1)
 
 
-def write(path, pages):
-    with open(path, "w") as out:
-        out.writelines(json.dumps(page) + "\n" for page in pages)
+def run(*arguments):
+    return subprocess.run([program, "pages", *arguments, "--quiet", "--threads", "1"], check=True, capture_output=True, text=True).stdout
 
 
 def order(model, path):
-    out = subprocess.run([program, "pages", "order", "--quiet", "--threads", "1", "--model", model, path], check=True,
-                         capture_output=True, text=True).stdout
-    return [json.loads(line)["order"] for line in out.splitlines()]
+    return [json.loads(line)["order"] for line in run("order", "--model", model, path).splitlines()]
 
 
-def tune(model, few, others):
-    """The measures of each page of others before and after fine-tuning on few."""
-    write(f"{folder}/tune/few.jsonl", few)
-    write(f"{folder}/tune/others.jsonl", others)
-    tuned = f"{folder}/tune/tuned.safetensors"
-    subprocess.run([program, "pages", "train", f"{folder}/tune/few.jsonl", "--from", model, "--model", tuned,
-                    "--holdout", "0", "--quiet", "--threads", "1"], check=True)
-    found = [order(m, f"{folder}/tune/others.jsonl") for m in (model, tuned)]
-    return [[(neighbours(page["order"], f), page["order"] == f) for f in both] for page, *both in zip(others, *found)]
+def best(model, path, of):
+    """The order with the most right neighbours of those that the network chooses from, for each page."""
+    run("eval", "--model", model, "--alternatives", path + ".alt", path)
+    with open(path + ".alt") as lines:
+        return [max((a["order"] for a in json.loads(line)["alternatives"]), key=lambda found: neighbours(page["order"], found))
+                for (page, *_), line in zip(of, lines)]
+
+
+def measure(task):
+    """The measures before and after, and of the best order, on the pages of `others`: by kind, a list of pages."""
+    rows, source, seed, few, others, number = task
+    base, path = f"{folder}/nested/{source}-{seed}.safetensors", f"{folder}/tune/{number}"
+    with open(path + ".few.jsonl", "w") as out:
+        out.writelines(line for _, line, _ in few)
+    run("train", path + ".few.jsonl", "--from", base, "--model", path + ".safetensors", "--holdout", "0", "--force", "--seed", str(seed))
+    found = {}
+    for kind in (1, 2) if source in NEWS else (1,):
+        held = f"{path}.{kind}.jsonl"
+        with open(held, "w") as out:
+            out.writelines(page[kind] for page in others)
+        answers = order(base, held), order(path + ".safetensors", held), best(base, held, others)
+        found[kind] = [[(neighbours(page["order"], o), page["order"] == o) for o in three]
+                       for (page, *_), *three in zip(others, *answers)]
+    return rows, seed, found
+
+
+tasks = []
+for seed in seeds:
+    for source, titles in sorted(pages.items()):
+        news = source in NEWS
+        for name, of in sorted(titles.items()):
+            if len(of) < 16:
+                continue
+            few = set(random.Random(seed).sample(range(len(of)), min(20, len(of) // 2)))
+            rows = (name, "newspapers") if news else (f"a book: {source}", "a book: all")
+            tasks.append((rows, source, seed, [p for i, p in enumerate(of) if i in few], [p for i, p in enumerate(of) if i not in few],
+                          len(tasks)))
+        if news:
+            continue
+        names = sorted(titles)
+        random.Random(seed).shuffle(names)
+        few = [page for name in names for page in titles[name][:4]][:20]
+        learned = {page["doc"] for page, *_ in few}
+        others = [page for name in names if name not in learned for page in titles[name]]
+        tasks.append(((f"a collection: {source}", "a collection: all"), source, seed, few, others, len(tasks)))
+results = collections.defaultdict(list)
+with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as workers:
+    for rows, seed, found in workers.map(measure, tasks):
+        for kind, measured in found.items():
+            for row in rows:
+                results[row, kind].append((seed, measured))
 
 
 def cell(values):
     return " / ".join(f"{100 * sum(v) / len(v):.1f}" for v in zip(*values))
 
 
-os.makedirs(f"{folder}/tune", exist_ok=True)
-results = collections.defaultdict(list)
-names = collections.defaultdict(int)
-for k in range(4):
-    model = f"{folder}/1/fold{k}.safetensors"
-    with open(f"{folder}/fold{k}-held-plain.jsonl") as lines:
-        pages = [page for page in map(json.loads, lines) if len(page["order"]) > 1]
-    for source in PRINTS:
-        books = collections.defaultdict(list)
-        for page in pages:
-            if page["source"] == source:
-                books[page["doc"]].append(page)
-        for name, book in sorted(books.items()):
-            if len(book) < 24:
-                continue
-            few = book[::max(2, len(book) // 20)][:20]
-            measured = tune(model, few, [page for page in book if page not in few])
-            for row in (("a book", source), ("a book", "all"), ("a book", "durrgeda") if "durrgeda" in name else None):
-                if row:
-                    results[row] += measured
-                    names[row] += 1
-        order_of_books = sorted(books)
-        random.seed(k)
-        random.shuffle(order_of_books)
-        few = [page for name in order_of_books for page in books[name][:4]][:20]
-        learned = {page["doc"] for page in few}
-        others = [page for name in order_of_books if name not in learned for page in books[name]]
-        if others:
-            measured = tune(model, few, others)
-            for row in (("a collection", source), ("a collection", "all")):
-                results[row] += measured
-                names[row] += 1
-print("| learned from 20 pages of | | trainings | pages | before | fine-tuned |\n| --- | --- | --- | --- | --- | --- |")
-for row in sorted(results):
-    before, after = zip(*results[row])
-    print(f"| {row[0]} | {row[1]} | {names[row]} | {len(before)} | {cell(before)} | {cell(after)} |")
+print("| learned from 20 pages of | | trainings | pages | before | after | gain | by seed | best of the ways |\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+for (row, kind), measured in sorted(results.items(), key=lambda entry: (":" in entry[0][0], entry[0][1], entry[0][0])):
+    news = ":" not in row
+    before, after, most = zip(*(page for _, some in measured for page in some))
+    gains = []
+    for seed in seeds:
+        some = [page for s, many in measured if s == seed for page in many]
+        gains.append(f"{100 * sum(a[0] - b[0] for b, a, _ in some) / len(some):+.1f}")
+    gain = 100 * sum(a[0] - b[0] for b, a in zip(before, after)) / len(before)
+    print(f"| {row} | {('', 'separators', 'plain')[kind] if news else ''} | {len(measured)} | {len(before)} | {cell(before)} | "
+          f"{cell(after)} | {gain:+.1f} | {' '.join(gains)} | {cell(most)} |")

@@ -15,12 +15,10 @@ import argparse
 import functools
 import itertools
 import json
+import math
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-
-import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 parser = argparse.ArgumentParser()
 parser.add_argument("folder")
@@ -75,7 +73,7 @@ def read(left, seed, source, kind):
             orders = [a for a in alternatives["alternatives"] if not a["crosses"]]
             usual = alternatives["alternatives"][alternatives["usual"]]
             steps = set(zip(order, order[1:]))
-            found.append((np.array([a["logprob"] for a in orders]), np.array([a is usual for a in orders]), len(order),
+            found.append(([a["logprob"] for a in orders], [a is usual for a in orders], len(order),
                           [sum(s in steps for s in zip(a["order"], a["order"][1:])) / (len(order) - 1) for a in orders],
                           [a["order"] == order for a in orders]))
     return found
@@ -86,15 +84,22 @@ def choose(judged, choice):
     preference, small = choice
     answers = []
     for logprob, usual, n, right, exact in judged:
-        k = int(np.argmax(logprob + (1e9 if n <= small else preference) * usual))
-        share = np.exp(logprob + 3 * usual - (logprob + 3 * usual).max())
-        share = min(max(share[k] / share.sum(), 1e-3), 1 - 1e-3)
-        answers.append((right[k], exact[k], None if len(right) == 1 else [np.log(share / (1 - share)), np.log(n)]))
+        much = 1e9 if n <= small else preference
+        k = max(range(len(usual)), key=lambda i: logprob[i] + much * usual[i])
+        worth_of = [p + SHIPPED[0] * u for p, u in zip(logprob, usual)]
+        share = 1 / sum(math.exp(min(w - worth_of[k], 700)) for w in worth_of)
+        share = min(max(share, 1e-3), 1 - 1e-3)
+        answers.append((right[k], exact[k], None if len(right) == 1 else (math.log(share / (1 - share)), math.log(n))))
     return answers
 
 
+def average(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
 def mean(answers):
-    return 100 * np.mean([a[0] for a in answers]), 100 * np.mean([a[1] for a in answers])
+    return 100 * average(a[0] for a in answers), 100 * average(a[1] for a in answers)
 
 
 pairs = [p for p in itertools.combinations(names, 2) if set(p) & set(paired)]
@@ -115,14 +120,14 @@ def judged(left, s, kind):
 
 @functools.lru_cache(maxsize=None)
 def worth(choice, left, s):
-    return np.mean([sum(mean(choose(judged(left, s, kind), choice))) for kind in ("separators", "plain") if (s, kind) in pages])
+    return average(sum(mean(choose(judged(left, s, kind), choice))) for kind in ("separators", "plain") if (s, kind) in pages)
 
 
 print("| collection | | pages | preference, up to | " + " | ".join(f"seed {s}" for s in seeds) +
       " | as shipped |\n| --- | --- | --- | --- | --- |" + " --- |" * len(seeds))
 pooled = {}
 for c, kind in sorted(pages):
-    best = max(CHOICES, key=lambda choice: np.mean([worth(choice, left_out(c, s), s) for s in names if s != c]))
+    best = max(CHOICES, key=lambda choice: average(worth(choice, left_out(c, s), s) for s in names if s != c))
     cells = []
     for seed in (*seeds, "shipped"):
         answers = choose(read((c,), seeds[0], c, kind), SHIPPED) if seed == "shipped" else choose(read((c,), seed, c, kind), best)
@@ -132,13 +137,40 @@ for c, kind in sorted(pages):
 for (news, kind), by_seed in sorted(pooled.items()):
     print(f"| {'newspapers' if news else 'prints'}, pooled | {kind} | {len(by_seed[seeds[0]])} | | " +
           " | ".join("%.1f / %.1f" % mean(answers) for answers in by_seed.values()) + " |")
-final = max(CHOICES, key=lambda choice: np.mean([worth(choice, (c,), c) for c in names]))
+final = max(CHOICES, key=lambda choice: average(worth(choice, (c,), c) for c in names))
 print("chosen on all:", final)
 
 
+def logistic(weights, inputs):
+    return 1 / (1 + math.exp(-weights[0] - sum(w * x for w, x in zip(weights[1:], inputs))))
+
+
+def solve(matrix, right):
+    """Gaussian elimination of a positive definite system."""
+    rows, n = [row + [r] for row, r in zip(matrix, right)], len(right)
+    for i in range(n):
+        for k in range(i + 1, n):
+            rows[k] = [a - rows[k][i] / rows[i][i] * b for a, b in zip(rows[k], rows[i])]
+    found = [0.0] * n
+    for i in reversed(range(n)):
+        found[i] = (rows[i][n] - sum(rows[i][k] * found[k] for k in range(i + 1, n))) / rows[i][i]
+    return found
+
+
 def calibrate(answers):
-    some = [a for a in answers if a[2]]
-    return LogisticRegression().fit([a[2] for a in some], [a[1] for a in some]), np.mean([a[1] for a in answers if not a[2]])
+    """Logistic regression by Newton's method (a little weight decay), and the share of exact pages without a choice."""
+    some = [((1, *a[2]), a[1]) for a in answers if a[2]]
+    weights = [0.0] * 3
+    for _ in range(25):
+        slope, curve = [-w for w in weights], [[float(i == k) for k in range(3)] for i in range(3)]
+        for x, exact in some:
+            p = logistic(weights, x[1:])
+            for i in range(3):
+                slope[i] += (exact - p) * x[i]
+                for k in range(3):
+                    curve[i][k] += p * (1 - p) * x[i] * x[k]
+        weights = [w + step for w, step in zip(weights, solve(curve, slope))]
+    return weights, average(a[1] for a in answers if not a[2])
 
 
 said, true, by_name = [], [], []
@@ -148,16 +180,17 @@ for c in names:
     for s, kind in pages:
         if s == c:
             answers = choose(judged((c,), c, kind), SHIPPED)
-            said += [fit.predict_proba([a[2]])[0, 1] if a[2] else same for a in answers]
+            said += [logistic(fit, a[2]) if a[2] else same for a in answers]
             true += [a[1] for a in answers]
-    by_name.append(f"{c} {100 * np.mean(said[before:]):.0f}% ({100 * np.mean(true[before:]):.0f}% exact)")
-said, true, error = np.array(said), np.array(true), 0
+    by_name.append(f"{c} {100 * average(said[before:]):.0f}% ({100 * average(true[before:]):.0f}% exact)")
+error = 0
 print("| confidence | pages | mean | exact |\n| --- | --- | --- | --- |")
 for low, high in zip((0, 0.2, 0.4, 0.6, 0.8, 0.9), (0.2, 0.4, 0.6, 0.8, 0.9, 1.01)):
-    these = (said >= low) & (said < high)
-    if these.any():
-        error += these.mean() * abs(said[these].mean() - true[these].mean())
-        print(f"| {low:g} to {min(high, 1):g} | {these.sum()} | {100 * said[these].mean():.1f} | {100 * true[these].mean():.1f} |")
+    these = [(p, exact) for p, exact in zip(said, true) if low <= p < high]
+    if these:
+        mean_said, mean_true = (average(column) for column in zip(*these))
+        error += len(these) / len(said) * abs(mean_said - mean_true)
+        print(f"| {low:g} to {min(high, 1):g} | {len(these)} | {100 * mean_said:.1f} | {100 * mean_true:.1f} |")
 fit, same = calibrate([a for c, kind in pages for a in choose(judged((c,), c, kind), SHIPPED)])
-print(f"expected calibration error {error:.3f}; constants {fit.intercept_} {fit.coef_} {same:.3f}")
+print(f"expected calibration error {error:.3f}; constants {' '.join(f'{w:.3f}' for w in fit)}, {same:.3f}")
 print("says of " + ", ".join(by_name))

@@ -1,6 +1,6 @@
 /* Predicts a page's order and how certain it is: lets the network score the orders of all rules and chooses
  * the most probable one, with a preference for the rule that is usual for the title (on small pages that rule
- * alone decides, unless the model was fine-tuned). The network nearly always recognises the better one of
+ * alone decides). The network nearly always recognises the better one of
  * several complete orders; orders that it searched itself, step by step, were worse on every split
  * (experiments/pages). */
 #include "tasks/layout/order/choose.h"
@@ -17,8 +17,8 @@
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 
-/* A SMALL page is ordered by the usual way alone, unless the network learned from corrected pages of its
- * title: on such pages of titles never seen it is right less often (experiments/pages). Scoring an order
+/* A SMALL page is ordered by the usual way alone: the network is right less often on such pages, also if it
+ * learned from corrected pages of their title (experiments/pages). Scoring an order
  * takes a pass over the page, so on a page of over LARGE regions only LARGE_WAYS ways are scored, and a
  * HUGE_PAGE, far larger than those of training, gets the order of the usual way. SHAKEN: how many copies of a
  * page of over SMALL and at most LARGE regions, a little askew, are scored as well. A change of a thousandth
@@ -27,8 +27,8 @@ enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, S
 
 /* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
  * are about as probable the rule is right more often than the network (experiments/pages). On plain layouts
- * it nearly always is. A network that was fine-tuned on a few pages is surer of itself than it should be. */
-static const double PREFERENCE = 3, PREFERENCE_TUNED = 5;
+ * it nearly always is, and so is a way that corrected pages of the title have shown to be usual. */
+static const double PREFERENCE = 3, PREFERENCE_SHOWN = 8;
 
 /* The confidence that an order is right to the last region is a logistic function of two inputs: the logit of
  * the order's share in the probability of all orders tried, the PREFERENCE included, and the logarithm of the
@@ -130,8 +130,8 @@ static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err)
 }
 
 static double preference_of(const pages_style *style, const page *p) {
-    if (style->tuned) return PREFERENCE_TUNED;
-    return p->placed <= SMALL ? HUGE_VAL : PREFERENCE;
+    if (p->placed <= SMALL) return HUGE_VAL;
+    return style->usual == PAGE_WAY_GUTTERS ? PREFERENCE : PREFERENCE_SHOWN;
 }
 
 /* The order that is taken. */
@@ -264,22 +264,9 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
     return status;
 }
 
-/* Whether the model, or every part of a merged one, was fine-tuned. */
-static bool fine_tuned(const onet_model *model) {
-    if (onet_model_record(model, "from.sha256")) return true;
-    for (int part = 1;; part++) {
-        char key[48];
-        snprintf(key, sizeof key, "merged.%d.sha256", part);
-        if (!onet_model_record(model, key)) return part > 1;
-        snprintf(key, sizeof key, "merged.%d.from.sha256", part);
-        if (!onet_model_record(model, key)) return false;
-    }
-}
-
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err) {
     const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
-    *style = (pages_style){.tuned = fine_tuned(model),
-                           .crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
+    *style = (pages_style){.crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
                            .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
     if (style->usual >= 0) return ONET_OK;
     return fail(

@@ -14,7 +14,6 @@ typedef struct page_alternative {
 
 /* What is known of the pages' title beside the network. */
 typedef struct pages_style {
-    bool tuned;   /* the network was fine-tuned on pages of it */
     bool crosses; /* some of them are read across what divides a page */
     int usual;    /* the way that is usually right (ways.h) */
     /* Called for each page, or NULL: its different orders, and which is that of the usual way. */
