@@ -209,8 +209,8 @@ ONET_API onet_status onet_sets_check(const onet_sets *sets, onet_error *err);
 ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
 enum { ONET_MAX_MERGED = 64 };
 /* A model whose logits are the mean of those of models [count], 1 to ONET_MAX_MERGED, which stay the
- * caller's. Number of blocks, pool, features and statistics by size must be equal: ONET_BAD says what
- * differs. */
+ * caller's. Number of blocks, pool, features of the data and statistics by size must be equal: ONET_BAD says
+ * what differs. Some may have relative features, or ranks within the set, that others have not. */
 ONET_API onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,
                                       onet_error *err);
 

@@ -949,8 +949,8 @@ def load(path: Any) -> OrderNet:
 def merge(models: Iterable[Any]) -> OrderNet:
     """One model from several, OrderNets or paths: its logits are the mean of theirs, so that it is right more often.
 
-    They must be trained on the same data with the same net (widths may differ), for example with other seeds;
-    ``OrderNet(models=4)`` trains and merges at once.
+    They must be trained on the same data with the same net, for example with other seeds; widths, ``relative`` and
+    ``within`` may differ. ``OrderNet(models=4)`` trains and merges at once.
     """
     if isinstance(models, (str, bytes, OrderNet)) or not isinstance(models, Iterable):
         raise UsageError("merge takes a list of models or paths")
