@@ -350,10 +350,20 @@ typedef struct onet_progress {
  * parameters and the optimiser are in float32. */
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1, ONET_BF16 = 2 } onet_precision;
 
+/* In what several models differ, beside their seeds: whether they see ranks within the set, relative
+ * features, or one of the two. */
+typedef enum onet_variation {
+    ONET_VARY_NOTHING = 0,
+    ONET_VARY_WITHIN = 1,
+    ONET_VARY_RELATIVE = 2,
+    ONET_VARY_BOTH = 3 /* the bits of the two */
+} onet_variation;
+
 ONET_API const onet_choice *onet_schedules(void);       /* onet_schedule */
 ONET_API const onet_choice *onet_batch_kinds(void);     /* onet_batches */
 ONET_API const onet_choice *onet_norm_statistics(void); /* onet_statistics */
 ONET_API const onet_choice *onet_precisions(void);      /* onet_precision */
+ONET_API const onet_choice *onet_variations(void);      /* onet_variation */
 
 #define ONET_DECAY_AUTO (-1.0) /* 0.5 for up to 2,000 sets, 0.1 from 10,000 on, 1,000 / sets in between */
 
@@ -435,6 +445,11 @@ typedef struct onet_train_options {
      * others are multiplied by 1 / (1 - dropout). With ONET_STATISTICS_MEASURED the norms' statistics are
      * those without dropout, as when sets are ordered. */
     double dropout;
+    /* Of several models, the second, fourth and so on have `within` (ONET_VARY_WITHIN) or settings.relative
+     * (ONET_VARY_RELATIVE) the other way round: nets that see other features err in other sets. With
+     * ONET_VARY_BOTH that is `within` for the second, `relative` for the third, both for the fourth, and so
+     * on again. Not for words, and not with `from`. */
+    onet_variation vary;
 } onet_train_options;
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
