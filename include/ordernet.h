@@ -350,13 +350,12 @@ typedef struct onet_progress {
  * parameters and the optimiser are in float32. */
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1, ONET_BF16 = 2 } onet_precision;
 
-/* In what several models differ, beside their seeds: whether they see ranks within the set, relative
- * features, or one of the two. */
+/* In what one of four models differs from the others, beside its seed: whether it sees ranks within the set,
+ * or relative features. */
 typedef enum onet_variation {
     ONET_VARY_NOTHING = 0,
     ONET_VARY_WITHIN = 1,
-    ONET_VARY_RELATIVE = 2,
-    ONET_VARY_BOTH = 3 /* the bits of the two */
+    ONET_VARY_RELATIVE = 2
 } onet_variation;
 
 ONET_API const onet_choice *onet_schedules(void);       /* onet_schedule */
@@ -445,10 +444,9 @@ typedef struct onet_train_options {
      * others are multiplied by 1 / (1 - dropout). With ONET_STATISTICS_MEASURED the norms' statistics are
      * those without dropout, as when sets are ordered. */
     double dropout;
-    /* Of several models, the second, fourth and so on have `within` (ONET_VARY_WITHIN) or settings.relative
-     * (ONET_VARY_RELATIVE) the other way round: nets that see other features err in other sets. With
-     * ONET_VARY_BOTH that is `within` for the second, `relative` for the third, both for the fourth, and so
-     * on again. Not for words, and not with `from`. */
+    /* Of several models, the second, sixth, tenth and so on have `within` (ONET_VARY_WITHIN) or
+     * settings.relative (ONET_VARY_RELATIVE) the other way round: nets that see other features err in other
+     * sets. Not for words, and not with `from`. */
     onet_variation vary;
 } onet_train_options;
 

@@ -617,7 +617,7 @@ static void training(void **state) {
     option(stray, NAN);
     option(dropout, 1);
     option(dropout, NAN);
-    option(vary, (onet_variation)4);
+    option(vary, (onet_variation)3);
     option(crop, -1);
     option(crop, 1);
     option(models, 0);

@@ -45,10 +45,9 @@ const onet_choice *onet_precisions(void) {
 const onet_choice *onet_variations(void) {
     static const onet_choice list[] = {
         {"nothing", "the seed alone", ONET_VARY_NOTHING},
-        {"within", "the second, fourth and so on the other way round", ONET_VARY_WITHIN},
-        {"relative", "likewise", ONET_VARY_RELATIVE},
-        {"both", "within in the second, relative in the third, both in the fourth, and so on again",
-         ONET_VARY_BOTH},
+        {"within", "the second of every four models has --within if the others have not, and the reverse",
+         ONET_VARY_WITHIN},
+        {"relative", "likewise with --relative", ONET_VARY_RELATIVE},
         {0},
     };
     return list;

@@ -83,9 +83,9 @@ static int look(void *context) {
 }
 
 void train_one_of_several(onet_train_options *o, int number) {
-    int varied = o->vary == ONET_VARY_BOTH ? number : number % 2 ? (int)o->vary : 0; /* its bits */
-    if (varied & ONET_VARY_WITHIN) o->within = !o->within;
-    if (varied & ONET_VARY_RELATIVE) o->settings.relative = !o->settings.relative;
+    bool differs = number % 4 == 1;
+    if (differs && o->vary == ONET_VARY_WITHIN) o->within = !o->within;
+    if (differs && o->vary == ONET_VARY_RELATIVE) o->settings.relative = !o->settings.relative;
     o->seed += (uint64_t)number;
     o->vary = ONET_VARY_NOTHING;
     o->models = 1;
