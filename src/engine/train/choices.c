@@ -45,9 +45,10 @@ const onet_choice *onet_precisions(void) {
 const onet_choice *onet_variations(void) {
     static const onet_choice list[] = {
         {"nothing", "the seed alone", ONET_VARY_NOTHING},
-        {"within", "the second of every four models has --within if the others have not, and the reverse",
+        {"within",
+         "the second of every four models has ranks within the set if the others have none, and the reverse",
          ONET_VARY_WITHIN},
-        {"relative", "likewise with --relative", ONET_VARY_RELATIVE},
+        {"relative", "likewise with features relative to the set", ONET_VARY_RELATIVE},
         {0},
     };
     return list;
