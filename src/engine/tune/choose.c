@@ -325,9 +325,32 @@ static void ask_parts(tuner *s, config *c, task *list, int *count) {
         if (!tune_ask(s, list, count, &c->made, TRIAL_WHOLE, p)) return;
 }
 
+/* A whole trial of the best settings, if they have reached this level, with other made features, on the first
+ * part: without the ranks, or with them; if that is far behind, of relative features. Not where there is time
+ * for one model alone, or for few trials. */
+static void ask_other_features(tuner *s, int level, task *list, int *count, int most) {
+    static const onet_variation others[] = {ONET_VARY_WITHIN, ONET_VARY_RELATIVE};
+    const config *best = tune_winner(s);
+    if (!best || level_of(best) < level) return;
+    if (s->how.trials ? most < GENERATION : tune_models(s, &best->made) < 2) return;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!may_vary(s, best, others[i])) continue;
+        choice_made made = with_other_features(&best->made, others[i]);
+        config *c = tune_find(s, &made);
+        if (!c && s->count < MOST_CONFIGS) *(c = &s->configs[s->count++]) = (config){.made = made};
+        if (!c) return;
+        if (!c->out && !c->asked_whole) {
+            c->asked_whole = true;
+            if (tune_ask(s, list, count, &made, TRIAL_WHOLE, 0)) return;
+        }
+        if (is_nearly_as_good(s, best, others[i])) return;
+    }
+}
+
 int tune_next(tuner *s, task *list, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
     if (!index) return 0;
+    ask_other_features(s, 3, list, &count, most);
     int there = ranking(s, 2, index);
     for (int i = 0; i < there / HALVING && count < most; i++)
         if (!s->configs[index[i]].asked_parts && count + PARTS - 1 <= most)
@@ -352,24 +375,6 @@ int tune_next(tuner *s, task *list, int most) {
     return count;
 }
 
-/* A whole trial of the best settings with other made features, on the first part: without the ranks, or with
- * them; if that is far behind, of relative features. */
-static void ask_other_features(tuner *s, const config *best, task *list, int *count) {
-    static const onet_variation others[] = {ONET_VARY_WITHIN, ONET_VARY_RELATIVE};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!may_vary(s, best, others[i])) continue;
-        choice_made made = with_other_features(&best->made, others[i]);
-        config *c = tune_find(s, &made);
-        if (!c && s->count < MOST_CONFIGS) *(c = &s->configs[s->count++]) = (config){.made = made};
-        if (!c) return;
-        if (!c->out && !c->asked_whole) {
-            c->asked_whole = true;
-            if (tune_ask(s, list, count, &made, TRIAL_WHOLE, 0)) return;
-        }
-        if (is_nearly_as_good(s, best, others[i])) return;
-    }
-}
-
 int tune_last(tuner *s, task *list, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
     if (!index) return 0;
@@ -379,8 +384,7 @@ int tune_last(tuner *s, task *list, int most) {
             s->configs[i].asked_whole = true;
             tune_ask(s, list, &count, &best->made, TRIAL_WHOLE, 0);
         }
-    bool several = s->how.trials ? most >= GENERATION : best && tune_models(s, &best->made) > 1;
-    if (best && several) ask_other_features(s, best, list, &count);
+    ask_other_features(s, 1, list, &count, most);
     if (ranking(s, 2, index) < FINALISTS) {
         int there = ranking(s, 1, index);
         for (int i = 0; i < there && i < FINALISTS && count < most; i++) {
