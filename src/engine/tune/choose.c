@@ -122,7 +122,7 @@ const config *tune_winner(const tuner *s) {
 static choice_made with_other_features(const choice_made *made, onet_variation other) {
     choice_made c = *made;
     int s = other == ONET_VARY_WITHIN ? S_WITHIN : S_RELATIVE;
-    c.value[s] = !c.value[s];
+    c.value[s] = 1 - c.value[s];
     return c;
 }
 
