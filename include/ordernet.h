@@ -197,8 +197,8 @@ ONET_API onet_status onet_sets_check(const onet_sets *sets, onet_error *err);
 ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
 enum { ONET_MAX_MERGED = 64 };
 /* A model whose logits are the mean of those of models [count], 1 to ONET_MAX_MERGED, which stay the
- * caller's. Number of blocks, pool, features and statistics by size must be equal: ONET_BAD says what
- * differs. */
+ * caller's. Number of blocks, pool, features of the data and statistics by size must be equal: ONET_BAD says
+ * what differs. Some may have relative features, or ranks within the set, that others have not. */
 ONET_API onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,
                                       onet_error *err);
 
@@ -315,10 +315,19 @@ typedef struct onet_progress {
  * parameters and the optimiser are in float32. */
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1, ONET_BF16 = 2 } onet_precision;
 
+/* In what one of four models differs from the others, beside its seed: whether it sees ranks within the set,
+ * or relative features. */
+typedef enum onet_variation {
+    ONET_VARY_NOTHING = 0,
+    ONET_VARY_WITHIN = 1,
+    ONET_VARY_RELATIVE = 2
+} onet_variation;
+
 ONET_API const onet_choice *onet_schedules(void);       /* onet_schedule */
 ONET_API const onet_choice *onet_batch_kinds(void);     /* onet_batches */
 ONET_API const onet_choice *onet_norm_statistics(void); /* onet_statistics */
 ONET_API const onet_choice *onet_precisions(void);      /* onet_precision */
+ONET_API const onet_choice *onet_variations(void);      /* onet_variation */
 
 #define ONET_DECAY_AUTO (-1.0) /* 0.5 for up to 2,000 sets, 0.1 from 10,000 on, 1,000 / sets in between */
 
@@ -400,6 +409,10 @@ typedef struct onet_train_options {
      * others are multiplied by 1 / (1 - dropout). With ONET_STATISTICS_MEASURED the norms' statistics are
      * those without dropout, as when sets are ordered. */
     double dropout;
+    /* Of several models, the second, sixth, tenth and so on have `within` (ONET_VARY_WITHIN) or
+     * settings.relative (ONET_VARY_RELATIVE) the other way round: nets that see other features err in other
+     * sets. Not for words, and not with `from`. */
+    onet_variation vary;
 } onet_train_options;
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */

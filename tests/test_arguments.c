@@ -278,9 +278,9 @@ static void files(void **state) {
     assert_string_equal(onet_status_name((onet_status)77), "unknown status");
     assert_non_null(onet_version());
     const onet_choice *lists[] = {
-        onet_formats(),  onet_pools(),     onet_presets(),     onet_decodes(),         onet_kernel_sets(),
-        onet_devices(),  onet_schedules(), onet_batch_kinds(), onet_norm_statistics(), onet_precisions(),
-        onet_unknowns(), onet_scales(),    onet_relates()};
+        onet_formats(),    onet_pools(),     onet_presets(),     onet_decodes(),         onet_kernel_sets(),
+        onet_devices(),    onet_schedules(), onet_batch_kinds(), onet_norm_statistics(), onet_precisions(),
+        onet_variations(), onet_unknowns(),  onet_scales(),      onet_relates()};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) assert_non_null(lists[i][0].name);
     assert_non_null(onet_kernels_here()[0]);
 }
@@ -617,6 +617,7 @@ static void training(void **state) {
     option(stray, NAN);
     option(dropout, 1);
     option(dropout, NAN);
+    option(vary, (onet_variation)3);
     option(crop, -1);
     option(crop, 1);
     option(models, 0);

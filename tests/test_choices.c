@@ -9,8 +9,9 @@
 #include "unit.h"
 
 static const onet_choice *(*const lists[])(void) = {
-    onet_formats,   onet_pools,           onet_presets,    onet_decodes,     onet_kernel_sets, onet_devices,
-    onet_schedules, onet_norm_statistics, onet_precisions, onet_tsp_methods, tsp_labels,       tsp_shapes,
+    onet_formats,     onet_pools,     onet_presets,         onet_decodes,    onet_kernel_sets,
+    onet_devices,     onet_schedules, onet_norm_statistics, onet_precisions, onet_variations,
+    onet_tsp_methods, tsp_labels,     tsp_shapes,
 };
 
 static void names_and_values_are_found(void **state) {

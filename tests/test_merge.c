@@ -1,6 +1,6 @@
 /* Tests merged models: the probabilities are those of the mean of the logits, for networks of different
- * widths, both pools, relative features, statistics by size; incompatible models are refused, and the message
- * names the difference. */
+ * widths and features, both pools, relative features, statistics by size; incompatible models are refused,
+ * and the message names the difference. */
 #include <math.h>
 
 #include "engine/model/model.h"
@@ -35,23 +35,16 @@ static void size_statistics(onet_model *m, uint64_t seed) {
     for (size_t i = 0; i < 2 * count; i++) m->row[i] = (float)(0.5 + generated_uniform(seed, 6, i));
 }
 
-/* Merges `count` nets like `s`, each wider than the one before, and compares it with the mean of their
- * logits, which the log-probabilities are up to a constant. */
-static void compare(onet_settings s, size_t count, bool sized) {
-    enum { N = 8, MOST = 3 };
-    onet_model *one[MOST], *all;
+enum { N = 8, MOST = 4 };
+
+/* Merges models, and compares the result with the mean of their logits, which the log-probabilities are up to
+ * a constant. Frees them. */
+static void compare_models(onet_model **one, size_t count) {
+    onet_model *all;
     onet_error err;
-    for (size_t k = 0; k < count; k++) {
-        one[k] = model_of(&s, 11 + k);
-        for (int c = 0; c < s.width; c++) one[k]->mean[c] = 0.1f * (float)c;
-        if (sized) size_statistics(one[k], k);
-        s.hidden += 3;
-        s.encoder_out += 2;
-        s.decoder_out += 1;
-    }
     assert_int_equal(onet_model_merge(&all, (const onet_model *const *)one, count, &err), ONET_OK);
     for (int n = 1; n <= N; n++) {
-        onet_sets *set = random_sets(s.width, 1, n, n, (uint64_t)n);
+        onet_sets *set = random_sets(model_width(one[0]), 1, n, n, (uint64_t)n);
         double *got = choices(all, set), *of[MOST];
         for (size_t k = 0; k < count; k++) of[k] = choices(one[k], set);
         for (int t = 0; t < n; t++) {
@@ -72,12 +65,55 @@ static void compare(onet_settings s, size_t count, bool sized) {
     onet_model_free(all);
 }
 
+/* Nets like `s`, each wider than the one before. */
+static void compare(onet_settings s, size_t count, bool sized) {
+    onet_model *one[MOST];
+    for (size_t k = 0; k < count; k++) {
+        one[k] = model_of(&s, 11 + k);
+        for (int c = 0; c < s.width; c++) one[k]->mean[c] = 0.1f * (float)c;
+        if (sized) size_statistics(one[k], k);
+        s.hidden += 3;
+        s.encoder_out += 2;
+        s.decoder_out += 1;
+    }
+    compare_models(one, count);
+}
+
 static void mean_of_the_logits(void **state) {
     for (int k = 0; k < NETS; k++) {
         compare(nets[k], 1, false);
         compare(nets[k], 3, k % 2);
     }
     compare((onet_settings){2, 2, 8, 4, ONET_POOL_MAX, 0, 4, 0, 0, {0}}, 2, true); /* no decoder blocks */
+}
+
+/* A net with or without relative features, and with the ranks within the set of the features whose bit is in
+ * `ranks`. */
+static onet_model *model_that_sees(int relative, unsigned ranks, uint64_t seed) {
+    enum { GIVEN = 3 };
+    scaling *s = need(scaling_room(GIVEN, 0));
+    s->inputs = GIVEN;
+    for (int j = 0; j < GIVEN; j++) s->inputs += s->within[j] = ranks >> j & 1;
+    onet_model *m = model_of(
+        &(onet_settings){s->inputs, 2, 8 + (int)seed, 4, ONET_POOL_MEAN, 2, 4 + (int)seed, relative, 0, {0}},
+        seed);
+    for (int j = 0; j < GIVEN; j++) m->mean[j] = 0.1f * (float)j;
+    for (int j = 0, at = GIVEN; j < GIVEN; j++)
+        if (s->within[j]) m->scale[at++] = 2 + (float)j;
+    if (ranks)
+        m->scaling = s;
+    else
+        scaling_free(s);
+    return m;
+}
+
+static void nets_that_see_other_features(void **state) {
+    compare_models((onet_model *[]){model_that_sees(1, 7, 1), model_that_sees(1, 0, 2)}, 2);
+    compare_models((onet_model *[]){model_that_sees(0, 0, 1), model_that_sees(1, 0, 2)}, 2);
+    compare_models((onet_model *[]){model_that_sees(0, 0, 1), model_that_sees(0, 2, 2)}, 2);
+    compare_models((onet_model *[]){model_that_sees(0, 0, 1), model_that_sees(1, 5, 2),
+                                    model_that_sees(1, 2, 3), model_that_sees(0, 4, 4)},
+                   4);
 }
 
 static void one_model_file(void **state) {
@@ -135,16 +171,15 @@ static void refused_by_what_differs(void **state) {
     onet_settings s = {3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, 0, {0}};
     onet_model *m = model_of(&s, 1), *other, *all;
     onet_error err;
-    onet_settings changed[] = {s, s, s, s, s};
+    onet_settings changed[] = {s, s, s, s};
     const char *const sentence[] = {"the number of features per item is 3 in model 1 and 2 in model 2",
                                     "encoder blocks is 2 in model 1 and 1 in model 2",
                                     "decoder blocks is 2 in model 1 and 3 in model 2",
-                                    "the pool is max in model 1 and mean", "relative is 0 in model 1 and 1"};
+                                    "the pool is max in model 1 and mean"};
     changed[0].width = 2;
     changed[1].encoder_blocks = 1;
     changed[2].decoder_blocks = 3;
     changed[3].pool = ONET_POOL_MEAN;
-    changed[4].relative = 1;
     for (size_t k = 0; k < sizeof changed / sizeof *changed; k++) {
         other = model_of(&changed[k], 1);
         refuse(m, other, ONET_BAD, sentence[k]);
@@ -166,6 +201,14 @@ static void refused_by_what_differs(void **state) {
     other->row_size[1] = 8;
     refuse(m, other, ONET_BAD, "norm statistics");
     m->sized = other->sized = false;
+    onet_model *a = model_that_sees(0, 3, 1), *b = model_that_sees(1, 6, 2);
+    b->scale[3]++; /* of the rank of feature 2, which both see */
+    refuse(a, b, ONET_BAD, "see their items differently");
+    b->scale[3]--;
+    b->scaling->kind[0] = SCALING_QUANTILE;
+    refuse(a, b, ONET_BAD, "see their items differently");
+    onet_model_free(a);
+    onet_model_free(b);
     refuse(m, NULL, ONET_USAGE, "model");
     assert_int_equal(onet_columns_new(&m->columns, 3, (const char *const[]){"a", "b", "c"}, NULL, NULL, &err),
                      ONET_OK);
@@ -189,6 +232,7 @@ static void refused_by_what_differs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mean_of_the_logits),
+        cmocka_unit_test(nets_that_see_other_features),
         cmocka_unit_test(one_model_file),
         cmocka_unit_test(refused_by_what_differs),
     };

@@ -722,6 +722,8 @@ static void bad_options_are_refused(void **state) {
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.models = 65;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.vary = (onet_variation)3;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.models = 2, o.train_vectors = 1;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     assert_null(m);

@@ -1,8 +1,8 @@
-/* What the search for settings is made of: the list of known settings, changes of them, and when settings are
- * clearly better than others. */
+/* What the search for settings is made of: the list of known settings, changes of them, when settings are
+ * clearly better than others, and what several models differ in. */
 #include <math.h>
 
-#include "engine/tune/space.h"
+#include "engine/tune/tuner.h"
 #include "unit.h"
 
 static void known_settings_are_in_the_space(void **state) {
@@ -67,12 +67,60 @@ static void a_point_behind_is_not_as_good(void **state) {
     assert_false(is_as_good((double)NAN, 0.9)); /* a trial that did not end */
 }
 
+/* A trial with this score, one of the four measures for all. */
+static trial scored(double score) {
+    return (trial){.exact = score, .neighbours = score, .tau = score, .loglik = log(score)};
+}
+
+/* What one of several models differs in, of settings with ranks and relative features whose score is 0.8,
+ * where those without ranks and those without relative features have these scores; 0: not tried. */
+static onet_variation varied(double no_ranks, double no_relative, int level, int fixed) {
+    const double score[] = {0.8, no_ranks, no_relative};
+    trial trials[3];
+    config configs[3];
+    tuner s = {.configs = configs};
+    onet_train_options plain;
+    choice_made base;
+    onet_train_defaults(&plain, sizeof plain);
+    space_read(&base, &plain);
+    for (int i = 0; i < 3; i++) {
+        if (score[i] == 0) continue;
+        trials[s.count] = scored(score[i]);
+        config *c = &configs[s.count];
+        *c = (config){.made = base};
+        c->made.value[S_WITHIN] = i != 1;
+        c->made.value[S_RELATIVE] = i != 2;
+        if (level == 1) c->brief = &trials[s.count];
+        if (level == 2) c->whole[0] = &trials[s.count];
+        s.count++;
+    }
+    if (fixed >= 0) s.fixed[fixed] = true;
+    return tune_variation(&s, &configs[0]);
+}
+
+static void one_model_differs_in_features_that_are_nearly_as_good(void **state) {
+    (void)state;
+    for (int level = 1; level <= 2; level++) {
+        assert_int_equal(varied(0.78, 0.81, level, -1), ONET_VARY_WITHIN);
+        assert_int_equal(varied(0.78, 0, level, -1), ONET_VARY_WITHIN);
+        assert_int_equal(varied(0.74, 0.78, level, -1), ONET_VARY_RELATIVE);
+        assert_int_equal(varied(0.74, 0.74, level, -1), ONET_VARY_NOTHING);
+        assert_int_equal(varied(0, 0, level, -1), ONET_VARY_NOTHING);
+        assert_int_equal(varied(0.8, 0.8, level, S_WITHIN), ONET_VARY_RELATIVE);
+        assert_int_equal(varied(0.8, 0.7, level, S_WITHIN), ONET_VARY_NOTHING);
+        assert_int_equal(varied(0.8, 0.8, level, S_RELATIVE), ONET_VARY_WITHIN);
+        assert_int_equal(varied(0.8, 0.8, level, S_VARY), ONET_VARY_NOTHING);
+        assert_int_equal(varied(0.8, 0.8, level, S_MODELS), ONET_VARY_NOTHING);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_settings_are_in_the_space),
         cmocka_unit_test(fixed_settings_stay),
         cmocka_unit_test(a_lead_is_clear_if_the_parts_agree),
         cmocka_unit_test(a_point_behind_is_not_as_good),
+        cmocka_unit_test(one_model_differs_in_features_that_are_nearly_as_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,7 +208,7 @@ class TrainOptions(Structure):
         *_members("pointer context, from_, world; int keep, keep_stopped"),
         ("best", POINTER(c_void_p)),
         *_members("int half, models; double stray; string scale; int within; string relate; int crop"),
-        *_members("double dropout"),
+        *_members("double dropout; int vary"),
     ]
 
 
@@ -452,6 +452,7 @@ _CHOICES = (
     "batch_kinds",
     "norm_statistics",
     "precisions",
+    "variations",
     "scales",
     "letter_cases",
     "tsp_methods",

@@ -79,6 +79,7 @@ _CHOSEN = {
     "batches": "batch_kinds",
     "statistics": "norm_statistics",
     "precision": "precisions",
+    "vary": "variations",
 }
 
 
@@ -157,9 +158,10 @@ class OrderNet:
     patience, valid_limit, keep
         stop when validation has not improved for so many epochs, 0: never; validation sets looked at, 0: all;
         "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
-    models
+    models, vary
         train so many, with the seeds seed, seed + 1, ..., and merge them into one (see ``merge``), which is right
-        more often than one of them; in scikit-learn's words the number of estimators of an ensemble.
+        more often than one of them; in scikit-learn's words the number of estimators of an ensemble. vary is what else
+        differs: "nothing", or "within" or "relative", which the second of every four has the other way round.
     tune
         look for the best parameters first, as ``--tune`` does: a time ("5m", "90s", "2h"; True: 5 minutes) or a
         number of trials (40), which gives the same model wherever the same kernels run. Parameters that differ from their
@@ -246,6 +248,7 @@ class OrderNet:
         valid_limit: int = 2000,
         keep: str = "last",
         models: int = 1,
+        vary: str = "nothing",
         tune: Union[None, bool, int, str] = None,
         pretrained: Any = None,
         checkpoint_seconds: float = 60,
@@ -297,6 +300,7 @@ class OrderNet:
         self.valid_limit = valid_limit
         self.keep = keep
         self.models = models
+        self.vary = vary
         self.tune = tune
         self.pretrained = pretrained
         self.checkpoint_seconds = checkpoint_seconds
@@ -669,6 +673,7 @@ class OrderNet:
             params["weight_decay"] = "auto"
         params["relative"], params["within"] = bool(options.settings.relative), bool(options.within)
         params["scale"] = (options.scale or b"auto").decode()
+        params["vary"] = next(name for name, value in _library.choices("variations").items() if value == options.vary)
         params["pool"] = next(name for name, value in _library.choices("pools").items() if value == options.settings.pool)
         interval = lambda measure: (measure.mean, measure.low, measure.high)  # noqa: E731
         self.tuned_ = {
@@ -951,8 +956,8 @@ def load(path: Any) -> OrderNet:
 def merge(models: Iterable[Any]) -> OrderNet:
     """One model from several, OrderNets or paths: its logits are the mean of theirs, so that it is right more often.
 
-    They must be trained on the same data with the same net (widths may differ), for example with other seeds;
-    ``OrderNet(models=4)`` trains and merges at once.
+    They must be trained on the same data with the same net, for example with other seeds; widths, ``relative`` and
+    ``within`` may differ. ``OrderNet(models=4)`` trains and merges at once.
     """
     if isinstance(models, (str, bytes, OrderNet)) or not isinstance(models, Iterable):
         raise UsageError("merge takes a list of models or paths")

@@ -77,6 +77,17 @@ def test_pooled_features_are_dropped(data):
         ordernet.OrderNet(**SMALL, dropout=1).fit(*data)
 
 
+def test_several_models_see_other_features(data):
+    same = ordernet.OrderNet(**SMALL, models=2, within=True).fit(*data)
+    varied = ordernet.OrderNet(**SMALL, models=2, within=True, vary="within").fit(*data)
+    assert varied.checksum_ != same.checksum_
+    one = ordernet.OrderNet(**SMALL, within=True).fit(*data)
+    other = ordernet.OrderNet(**{**SMALL, "seed": SMALL.get("seed", 1) + 1}).fit(*data)
+    assert ordernet.merge([one, other]).checksum_ == varied.checksum_
+    with pytest.raises(ordernet.UsageError, match="vary is 'all'"):
+        ordernet.OrderNet(**SMALL, vary="all").fit(*data)
+
+
 def test_large_sets_are_cropped(data):
     plain = ordernet.OrderNet(**SMALL).fit(*data)
     cropped = ordernet.OrderNet(**SMALL, crop=3).fit(*data)

@@ -55,15 +55,25 @@ onet_status scaling_copy(scaling **copy, const scaling *from, onet_error *err) {
     return ONET_OK;
 }
 
-bool scaling_same(const scaling *a, const scaling *b) {
-    if (!a || !b) return a == b;
+static bool is_plain(const scaling *s) {
+    for (int j = 0; j < s->width; j++)
+        if (s->kind[j] != SCALING_PLAIN) return false;
+    return true;
+}
+
+bool scaling_agrees(const scaling *a, const scaling *b) {
+    if (!a || !b) return a == b || is_plain(a ? a : b);
     size_t w = (size_t)a->width;
     return a->width == b->width && a->knots == b->knots && !memcmp(a->kind, b->kind, w) &&
-           !memcmp(a->within, b->within, w) && !memcmp(a->exact, b->exact, w) &&
-           !memcmp(a->centre, b->centre, w * sizeof *a->centre) &&
+           !memcmp(a->exact, b->exact, w) && !memcmp(a->centre, b->centre, w * sizeof *a->centre) &&
            !memcmp(a->count, b->count, w * sizeof *a->count) &&
            !memcmp(a->knot, b->knot, a->knots * sizeof *a->knot) &&
            !memcmp(a->level, b->level, a->knots * sizeof *a->level);
+}
+
+bool scaling_same(const scaling *a, const scaling *b) {
+    if (!a || !b) return a == b;
+    return scaling_agrees(a, b) && !memcmp(a->within, b->within, (size_t)a->width);
 }
 
 /* ---- Use --------------------------------------------------------------------------------------------- */

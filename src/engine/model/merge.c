@@ -1,10 +1,13 @@
 /* Merges several networks into one: puts theirs side by side, block by block, with zeros between them, so
- * that its logits are the mean of their logits. Everything that runs a model runs it. */
+ * that its logits are the mean of their logits. Everything that runs a model runs it. It sees all features
+ * that one of its parts sees; the weights of a part for features that it does not see are zero. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
+#include "engine/base/memory.h"
 #include "engine/data/columns.h"
 #include "engine/model/model.h"
 #include "engine/model/settings.h"
@@ -14,6 +17,7 @@ typedef struct part {
     const onet_model *one;
     onet_model *all;
     int H, O, C;
+    int *input;  /* [one->sh.inputs]: the merged channel of each */
     float share; /* of the logit */
 } part;
 
@@ -53,14 +57,42 @@ static bool same_relations(const onet_model *a, const onet_model *b) {
                                         (size_t)model_given_relations(a) * sizeof *a->relation_fill);
 }
 
+static bool same_scale(const onet_model *a, size_t i, const onet_model *b, size_t j) {
+    return a->mean[i] == b->mean[j] && a->scale[i] == b->scale[j];
+}
+
+/* The rank of feature j within the set, among the features that a model sees; -1: it does not see it. */
+static int rank_of(const onet_model *m, int j) {
+    const scaling *s = m->scaling;
+    if (!s || !s->within[j]) return -1;
+    int at = s->width;
+    for (int i = 0; i < j; i++) at += s->within[i];
+    return at;
+}
+
+/* The ranks within the set may be those of other features. */
+static bool same_features(const onet_model *a, const onet_model *b) {
+    for (int j = 0; j < model_width(a); j++) {
+        int rank_a = rank_of(a, j), rank_b = rank_of(b, j);
+        if (!same_scale(a, (size_t)j, b, (size_t)j) ||
+            (rank_a >= 0 && rank_b >= 0 && !same_scale(a, (size_t)rank_a, b, (size_t)rank_b)))
+            return false;
+    }
+    for (size_t r = 0; r < (size_t)a->sh.s.relations; r++)
+        if (!same_scale(a, (size_t)a->sh.s.width + r, b, (size_t)b->sh.s.width + r)) return false;
+    return scaling_agrees(a->scaling, b->scaling);
+}
+
 static onet_status check(const onet_model *a, const onet_model *b, int number, onet_error *err) {
     onet_status status = check_settings(&a->sh.s, &b->sh.s, number, err);
-    size_t width = model_inputs(a);
     int feature;
     if (status) return status;
-    if (memcmp(a->mean, b->mean, width * sizeof *a->mean) ||
-        memcmp(a->scale, b->scale, width * sizeof *a->scale) || !same_missing(a->columns, b->columns) ||
-        !scaling_same(a->scaling, b->scaling) || !same_words(a->words, b->words) || !same_relations(a, b))
+    if (model_width(a) != model_width(b))
+        return fail(err, ONET_BAD,
+                    "the number of features per item is %d in model 1 and %d in model %d; they must be equal",
+                    model_width(a), model_width(b), number);
+    if (!same_features(a, b) || !same_missing(a->columns, b->columns) || !same_words(a->words, b->words) ||
+        !same_relations(a, b))
         return fail_field(err, ONET_BAD, "onet_train_options.models",
                           "model 1 and model %d see their items differently (standardisation, missing "
                           "values, words or relations): "
@@ -87,9 +119,9 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
 /* The merged channel of column c of an item's features after some encoder blocks. */
 static int feature_at(const part *p, int c) {
     int inputs = p->one->sh.inputs, O = p->one->sh.s.encoder_out;
-    if (c < inputs) return c;
+    if (c < inputs) return p->input[c];
     c -= inputs;
-    return inputs + c / O * p->all->sh.s.encoder_out + p->O + c % O;
+    return p->all->sh.inputs + c / O * p->all->sh.s.encoder_out + p->O + c % O;
 }
 
 /* The merged channel of column c of a decoder block's, or the head's, input: x', y', then v and its pool of
@@ -190,22 +222,60 @@ static void put_part(const part *p) {
     p->all->theta[all->head_bias] += p->share * p->one->theta[one->head_bias];
 }
 
+/* The merged channels of the features that a part sees: those of the sets, ranks within the set, and both
+ * relative to the set. */
+static void find_inputs(part *p) {
+    int given = model_width(p->one), width = p->one->sh.s.width;
+    for (int j = 0; j < given; j++) {
+        int rank = rank_of(p->one, j);
+        p->input[j] = j;
+        if (rank >= 0) p->input[rank] = rank_of(p->all, j);
+    }
+    for (int c = width; c < p->one->sh.inputs; c++) p->input[c] = p->all->sh.s.width + p->input[c - width];
+}
+
+/* The scaling that has all that one of the models has; NULL where none has any. */
+static onet_status merge_scaling(scaling **all, const onet_model *const *models, size_t count,
+                                 onet_error *err) {
+    *all = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const scaling *s = models[i]->scaling;
+        onet_status status = *all ? ONET_OK : scaling_copy(all, s, err);
+        if (status) return status;
+        for (int j = 0; s && j < s->width; j++) {
+            (*all)->inputs += s->within[j] && !(*all)->within[j];
+            (*all)->within[j] |= s->within[j];
+        }
+    }
+    return ONET_OK;
+}
+
+/* Mean and scale of what the model sees. */
+static void take_scales(onet_model *to, const onet_model *from) {
+    for (int j = 0; j < model_width(from); j++) {
+        int own = rank_of(from, j), at = rank_of(to, j);
+        to->mean[j] = from->mean[j];
+        to->scale[j] = from->scale[j];
+        if (own < 0) continue;
+        to->mean[at] = from->mean[own];
+        to->scale[at] = from->scale[own];
+    }
+    size_t bytes = (size_t)from->sh.s.relations * sizeof *to->mean;
+    memcpy(to->mean + to->sh.s.width, from->mean + from->sh.s.width, bytes);
+    memcpy(to->scale + to->sh.s.width, from->scale + from->sh.s.width, bytes);
+}
+
 static onet_status take_inputs(onet_model *to, const onet_model *from, onet_error *err) {
-    size_t width = model_inputs(from);
     if (from->relations && !(to->relations = strdup(from->relations)))
         return fail_memory(err, "the relations");
     onet_status related = relating_copy(&to->relating, from->relating, err);
     if (!related) related = model_fill_relations(to, from->relation_fill, err);
     if (related) return related;
-    memcpy(to->mean, from->mean, width * sizeof *to->mean);
-    memcpy(to->scale, from->scale, width * sizeof *to->scale);
     to->sized = from->sized;
     to->inverse_size = from->inverse_size;
     to->smallest_size = from->smallest_size;
     if (!model_make_rows(to, from->rows)) return fail_memory(err, "the norms' statistics");
     if (from->rows) memcpy(to->row_size, from->row_size, from->rows * sizeof *to->row_size);
-    onet_status status = scaling_copy(&to->scaling, from->scaling, err);
-    if (status) return status;
     if (from->words && !(to->words = words_copy(from->words))) return fail_memory(err, "the words");
     return from->columns ? onet_columns_copy(&to->columns, from->columns, err) : ONET_OK;
 }
@@ -271,13 +341,24 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
         s.hidden += of->hidden;
         s.encoder_out += of->encoder_out;
         s.decoder_out += of->decoder_out;
+        s.relative |= of->relative;
     }
     if (!s.encoder_blocks) return fail(err, ONET_BAD, "networks without encoder blocks cannot be merged");
-    onet_model *m;
-    onet_status status = model_new(&m, &s, err);
-    if (status) return status;
+    scaling *seen;
+    onet_model *m = NULL;
+    onet_status status = merge_scaling(&seen, models, count, err);
+    if (!status && seen) s.width = seen->inputs;
+    if (!status) status = model_new(&m, &s, err);
+    if (status) {
+        scaling_free(seen);
+        return status;
+    }
+    m->scaling = seen;
     part p = {.all = m, .share = (float)(1.0 / (double)count)};
-    if ((status = take_inputs(m, models[0], err))) {
+    status = take_inputs(m, models[0], err);
+    if (!status && !(p.input = array_new((size_t)m->sh.inputs, sizeof *p.input)))
+        status = fail_memory(err, "the merged model");
+    if (status) {
         onet_model_free(m);
         return status;
     }
@@ -288,11 +369,14 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
     m->theta[m->sh.start + (size_t)start_channel(m)] = 1;
     for (size_t i = 0; i < count; i++) {
         p.one = models[i];
+        take_scales(m, p.one);
+        find_inputs(&p);
         put_part(&p);
         p.H += p.one->sh.s.hidden;
         p.O += p.one->sh.s.encoder_out;
         p.C += p.one->sh.s.decoder_out;
     }
+    free(p.input);
     status = take_records(m, models, count, err);
     if (status)
         onet_model_free(m);

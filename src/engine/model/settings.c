@@ -14,14 +14,14 @@
 #define KEY(name) .key = #name, .field = "onet_settings." #name, .at = offsetof(onet_settings, name)
 
 const setting settings_list[] = {
-    {KEY(width), .what = "the number of features per item", .low = 1, .high = MAX_WIDTH, .in_parts = true},
+    {KEY(width), .what = "the number of features per item", .low = 1, .high = MAX_WIDTH},
     {KEY(encoder_blocks), .what = "the number of encoder blocks", .high = MAX_BLOCKS, .in_parts = true},
     {KEY(hidden), .what = "the encoder's hidden width", .low = 1, .high = 8192},
     {KEY(encoder_out), .what = "the encoder's output width", .low = 1, .high = 4096},
     {KEY(pool), .what = "the pool", .in_parts = true, .choices = onet_pools},
     {KEY(decoder_blocks), .what = "the number of decoder blocks", .high = MAX_BLOCKS, .in_parts = true},
     {KEY(decoder_out), .what = "the decoder's output width", .low = 1, .high = 4096},
-    {KEY(relative), .what = "the setting relative", .high = 1, .version = 2, .flag = true, .in_parts = true},
+    {KEY(relative), .what = "the setting relative", .high = 1, .version = 2, .flag = true},
     {KEY(relations), .what = "the number of relations between two items", .high = MAX_RELATIONS, .version = 4,
      .in_parts = true},
 };

@@ -16,7 +16,7 @@ typedef struct setting {
     int low, high;
     int version;   /* format_version of the first model files that have it; before that it was 0 */
     bool flag;     /* 0 or 1, shown as a truth value */
-    bool in_parts; /* equal in all parts of a merged network; the others add up */
+    bool in_parts; /* equal in all parts of a merged network; merge.c says what becomes of the others */
     const onet_choice *(*choices)(void); /* named values; NULL: numbers */
 } setting;
 

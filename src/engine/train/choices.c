@@ -1,5 +1,5 @@
-/* Lists the named options of training: learning-rate schedules, kinds of batch, norm statistics, precisions.
- */
+/* Lists the named options of training: learning-rate schedules, kinds of batch, norm statistics, precisions,
+ * in what several models differ. */
 #include "engine/base/choice.h"
 
 const onet_choice *onet_schedules(void) {
@@ -37,6 +37,18 @@ const onet_choice *onet_precisions(void) {
         {"float32", "32-bit floating point", ONET_FLOAT32},
         {"tf32", "on a GPU only: factors rounded to 10 bits after the point", ONET_TF32},
         {"bf16", "on a GPU only: factors rounded to 7 bits after the point", ONET_BF16},
+        {0},
+    };
+    return list;
+}
+
+const onet_choice *onet_variations(void) {
+    static const onet_choice list[] = {
+        {"nothing", "the seed alone", ONET_VARY_NOTHING},
+        {"within",
+         "the second of every four models has ranks within the set if the others have none, and the reverse",
+         ONET_VARY_WITHIN},
+        {"relative", "likewise with features relative to the set", ONET_VARY_RELATIVE},
         {0},
     };
     return list;

@@ -103,6 +103,10 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail_field(
             err, ONET_USAGE, "onet_train_options.train_vectors onet_train_options.models",
             "several models cannot be merged if each trains the word vectors: leave one of the two out");
+    if (!choice_of(onet_variations(), o->vary))
+        return WRONG("vary", "there is no variation %d", (int)o->vary);
+    if (o->vary && o->from)
+        return WRONG("vary", "models that begin with one model see its features: they cannot vary");
     if (!choice_of(onet_schedules(), o->schedule))
         return WRONG("schedule", "there is no schedule %d", (int)o->schedule);
     if (!choice_of(onet_norm_statistics(), o->statistics))

@@ -81,6 +81,15 @@ static int look(void *context) {
     return s->o->progress && s->o->progress(s->o->context, &s->last);
 }
 
+void train_one_of_several(onet_train_options *o, int number) {
+    bool differs = number % 4 == 1;
+    if (differs && o->vary == ONET_VARY_WITHIN) o->within = !o->within;
+    if (differs && o->vary == ONET_VARY_RELATIVE) o->settings.relative = !o->settings.relative;
+    o->seed += (uint64_t)number;
+    o->vary = ONET_VARY_NOTHING;
+    o->models = 1;
+}
+
 static void train_member(void *arg, int number, int thread) {
     several *s = arg;
     member *m = &s->member[number];
@@ -93,9 +102,8 @@ static void train_member(void *arg, int number, int thread) {
     char *path = o.model_path ? train_part(o.model_path, number + 1) : NULL;
     m->status = o.model_path && !path ? fail_memory(&m->err, "the names of the files") : ONET_OK;
     m->status = world_agree(s->w, m->status, &m->err);
-    o.models = 1;
+    train_one_of_several(&o, number);
     o.threads = s->threads;
-    o.seed += (uint64_t)number;
     o.model_path = path;
     o.half = 0; /* the merged model is rounded, once */
     o.keep = 0; /* all files were checked before the first training began */
@@ -207,7 +215,10 @@ static onet_status merge(several *s, onet_model **model, bool ended, onet_error 
     return status;
 }
 
-static onet_status open_files(several *s, onet_error *err) {
+static onet_status begin(several *s, onet_error *err) {
+    if (s->train && s->train->word && s->o->vary)
+        return fail_field(err, ONET_USAGE, "onet_train_options.vary",
+                          "what may vary are features made of numbers, and the items are words");
     if (!s->first || !s->o->model_path) return ONET_OK;
     char *path = train_beside(s->o->model_path, TRAIN_LOCK);
     onet_status status =
@@ -226,7 +237,7 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
     s.first = !s.w || !s.w->rank;
     if (options->best) *options->best = NULL;
     onet_status status = train_check_options(options, err);
-    if (!status) status = world_agree(s.w, open_files(&s, err), err);
+    if (!status) status = world_agree(s.w, begin(&s, err), err);
     if (!status && !(s.member = array_new((size_t)options->models, sizeof *s.member)))
         status = fail_memory(err, "the models");
     for (int i = 0; !status && i < options->models; i++) s.member[i].all = &s;

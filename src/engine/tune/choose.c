@@ -18,6 +18,10 @@ enum {
  * in routes of 825 sets by 0.03. */
 static const double BEYOND_RANKER = 0.01, BEYOND_NET = 0.05;
 
+/* How far behind on one part settings with other made features may be, for a model of theirs to be merged
+ * with three of the best (experiments/own, *Models that see other features*). */
+static const double NEARLY = 0.05;
+
 static const double final_share = 0.5; /* of all time: what the last trainings may take */
 
 /* The likelihood counts each step of each set, so that it differs less by chance than whole sets do. */
@@ -25,7 +29,7 @@ double tune_score(const trial *r) {
     return (r->exact + r->neighbours + r->tau + exp(r->loglik)) / 4;
 }
 
-config *tune_find(tuner *s, const choice_made *made) {
+config *tune_find(const tuner *s, const choice_made *made) {
     for (int i = 0; i < s->count; i++)
         if (space_same(&s->configs[i].made, made)) return &s->configs[i];
     return NULL;
@@ -114,6 +118,34 @@ const config *tune_winner(const tuner *s) {
     return best;
 }
 
+/* The same settings with the other choice of ranks within the set or of relative features. */
+static choice_made with_other_features(const choice_made *made, onet_variation other) {
+    choice_made c = *made;
+    int s = other == ONET_VARY_WITHIN ? S_WITHIN : S_RELATIVE;
+    c.value[s] = 1 - c.value[s];
+    return c;
+}
+
+/* Whether the search may make several models of the settings that see other features. */
+static bool may_vary(const tuner *s, const config *best, onet_variation other) {
+    return best->made.value[S_RANKER] == 0 && !s->fixed[S_VARY] && !s->fixed[S_MODELS] &&
+           !s->fixed[other == ONET_VARY_WITHIN ? S_WITHIN : S_RELATIVE];
+}
+
+static bool is_nearly_as_good(const tuner *s, const config *best, onet_variation other) {
+    choice_made made = with_other_features(&best->made, other);
+    const config *c = may_vary(s, best, other) ? tune_find(s, &made) : NULL;
+    if (!c || c->out) return false;
+    if (c->whole[0] && best->whole[0]) return tune_score(c->whole[0]) > tune_score(best->whole[0]) - NEARLY;
+    return c->brief && best->brief && tune_score(c->brief) > tune_score(best->brief) - NEARLY;
+}
+
+onet_variation tune_variation(const tuner *s, const config *best) {
+    return is_nearly_as_good(s, best, ONET_VARY_WITHIN)     ? ONET_VARY_WITHIN
+           : is_nearly_as_good(s, best, ONET_VARY_RELATIVE) ? ONET_VARY_RELATIVE
+                                                            : ONET_VARY_NOTHING;
+}
+
 /* The winner, then the best of each level, the highest level first. Returns how many. */
 static int best_rows(const tuner *s, onet_tried *row, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
@@ -174,7 +206,10 @@ double tune_now(const tuner *s) {
 double tune_final_seconds(const tuner *s, const choice_made *made, int models, int measured) {
     double sets = (double)s->rest[0]->count, without = (double)s->rest[TEST]->count / sets,
            all = (double)s->sets->count / sets;
-    double one = predict(s, made, (int)made->value[S_EPOCHS]),
+    choice_made single = *made;
+    if (!s->fixed[S_MODELS]) single.value[S_MODELS] = 1;
+    if (!s->fixed[S_VARY]) single.value[S_VARY] = ONET_VARY_NOTHING;
+    double one = predict(s, &single, (int)made->value[S_EPOCHS]),
            base = s->per_cost * s->base_made.value[S_EPOCHS] * tune_cost(s, &s->base_made);
     choice_made simple = s->base_made;
     simple.value[S_RANKER] = 1;
@@ -290,9 +325,32 @@ static void ask_parts(tuner *s, config *c, task *list, int *count) {
         if (!tune_ask(s, list, count, &c->made, TRIAL_WHOLE, p)) return;
 }
 
+/* A whole trial of the best settings, if they have reached this level, with other made features, on the first
+ * part: without the ranks, or with them; if that is far behind, of relative features. Not where there is time
+ * for one model alone, or for few trials. */
+static void ask_other_features(tuner *s, int level, task *list, int *count, int most) {
+    static const onet_variation others[] = {ONET_VARY_WITHIN, ONET_VARY_RELATIVE};
+    const config *best = tune_winner(s);
+    if (!best || level_of(best) < level) return;
+    if (s->how.trials ? most < GENERATION : tune_models(s, &best->made) < 2) return;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!may_vary(s, best, others[i])) continue;
+        choice_made made = with_other_features(&best->made, others[i]);
+        config *c = tune_find(s, &made);
+        if (!c && s->count < MOST_CONFIGS) *(c = &s->configs[s->count++]) = (config){.made = made};
+        if (!c) return;
+        if (!c->out && !c->asked_whole) {
+            c->asked_whole = true;
+            if (tune_ask(s, list, count, &made, TRIAL_WHOLE, 0)) return;
+        }
+        if (is_nearly_as_good(s, best, others[i])) return;
+    }
+}
+
 int tune_next(tuner *s, task *list, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
     if (!index) return 0;
+    ask_other_features(s, 3, list, &count, most);
     int there = ranking(s, 2, index);
     for (int i = 0; i < there / HALVING && count < most; i++)
         if (!s->configs[index[i]].asked_parts && count + PARTS - 1 <= most)
@@ -326,6 +384,7 @@ int tune_last(tuner *s, task *list, int most) {
             s->configs[i].asked_whole = true;
             tune_ask(s, list, &count, &best->made, TRIAL_WHOLE, 0);
         }
+    ask_other_features(s, 1, list, &count, most);
     if (ranking(s, 2, index) < FINALISTS) {
         int there = ranking(s, 1, index);
         for (int i = 0; i < there && i < FINALISTS && count < most; i++) {

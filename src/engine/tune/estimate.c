@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/evaluate/measure.h"
+#include "engine/train/train.h"
 #include "engine/tune/tuner.h"
 #include "ordernet_io.h"
 
@@ -26,10 +27,7 @@ static void estimate_one(void *arg, int number, int thread) {
     const choice_made *made = given ? &s->base_made : e->made;
     running r = {.s = s, .started = clock_seconds()};
     onet_train_options o = tune_options(s, made, s->on_gpu ? s->threads : s->threads / s->workers);
-    if (!given) {
-        o.models = 1;
-        o.seed += (uint64_t)number;
-    }
+    if (!given) train_one_of_several(&o, number);
     o.progress = tune_look;
     o.context = &r;
     e->status[number] = tune_train(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);

@@ -36,6 +36,8 @@ const setting settings[SETTINGS] = {
     [S_STRAY] = {"stray", AT(stray), VALUES(0, 0.02, 0.05)},
     [S_CROP] = {"crop", AT(crop), SPACE_INT, VALUES(0, 24, 48, 96)},
     [S_MODELS] = {"models", AT(models), SPACE_INT, VALUES(1, 2, 3, 4)},
+    [S_VARY] = {"vary", AT(vary), SPACE_INT, .numbers = true, .choices = onet_variations,
+                VALUES(ONET_VARY_NOTHING, ONET_VARY_WITHIN, ONET_VARY_RELATIVE)},
     [S_RANKER] = {"ranker", 0, SPACE_NONE, VALUES(0, 1)},
 };
 

@@ -28,6 +28,7 @@ enum {
     S_STRAY,
     S_CROP,
     S_MODELS,
+    S_VARY,   /* of several models */
     S_RANKER, /* the linear ranker in place of the net; it uses S_SCALE, S_WITHIN and S_RELATIVE alone */
     SETTINGS
 };

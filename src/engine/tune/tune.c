@@ -66,6 +66,14 @@ static onet_status start_search(tuner *s, onet_error *err) {
     return ONET_OK;
 }
 
+/* So many models of these settings. */
+static choice_made several_of(const tuner *s, const config *best, int models) {
+    choice_made made = best->made;
+    made.value[S_MODELS] = models;
+    if (models > 1) made.value[S_VARY] = tune_variation(s, best);
+    return made;
+}
+
 /* Several models of the best settings, merged: better on most data. */
 static onet_status try_several(tuner *s, onet_error *err) {
     const config *best = tune_winner(s);
@@ -78,8 +86,7 @@ static onet_status try_several(tuner *s, onet_error *err) {
     if (!best || s->fixed[S_MODELS] || best->made.value[S_RANKER] != 0 || !best->whole[0] ||
         s->count >= MOST_CONFIGS || s->base.train_vectors)
         return ONET_OK;
-    choice_made made = best->made;
-    made.value[S_MODELS] = settings[S_MODELS].value[settings[S_MODELS].count - 1];
+    choice_made made = several_of(s, best, (int)settings[S_MODELS].value[settings[S_MODELS].count - 1]);
     s->configs[s->count++] = (config){.made = made, .asked_whole = true, .asked_parts = true};
     tune_ask(s, list, &count, &made, TRIAL_WHOLE, 0);
     return count ? tune_run(s, list, count, err) : ONET_OK;
@@ -88,8 +95,9 @@ static onet_status try_several(tuner *s, onet_error *err) {
 static onet_status look_for(tuner *s, onet_error *err) {
     task list[GENERATION + PARTS];
     onet_status status = start_search(s, err);
-    /* The last trials: all parts for three finalists, and several models of the best. */
-    int most = s->how.trials, spare = most / 3 < 3 * PARTS - 2 ? most / 3 : 3 * PARTS - 2;
+    /* The last trials: other features for the best, all parts for three finalists, and several models of the
+     * best. */
+    int most = s->how.trials, spare = most / 3 < 3 * PARTS + 1 ? most / 3 : 3 * PARTS + 1;
     if (spare < 2) spare = 2;
     while (!status && !tune_over(s)) {
         int ran = (int)s->done.count - 1, room = GENERATION;
@@ -118,12 +126,9 @@ static onet_status look_for(tuner *s, onet_error *err) {
 /* As many models as the time allows; without a time, several unless they are a point behind on the first
  * part: on most data they are better, which one part may be too small to show (experiments/own). */
 static choice_made chosen(const tuner *s, const config *best) {
-    choice_made made = best->made, several = best->made;
-    if (s->how.seconds > 0) {
-        made.value[S_MODELS] = tune_models(s, &made);
-        return made;
-    }
-    several.value[S_MODELS] = settings[S_MODELS].value[settings[S_MODELS].count - 1];
+    choice_made made = best->made;
+    if (s->how.seconds > 0) return several_of(s, best, tune_models(s, &made));
+    choice_made several = several_of(s, best, (int)settings[S_MODELS].value[settings[S_MODELS].count - 1]);
     for (int i = 0; i < s->count; i++)
         if (space_same(&s->configs[i].made, &several) && s->configs[i].whole[0] && best->whole[0] &&
             is_as_good(tune_score(s->configs[i].whole[0]), tune_score(best->whole[0])))
@@ -167,8 +172,8 @@ static void fix_settings(tuner *s) {
         s->fixed[i] =
             s->base_made.value[i] != defaults.value[i] || (settings[i].numbers && s->sets->word) ||
             settings[i].at + (settings[i].kind == SPACE_INT ? sizeof(int) : sizeof(double)) > s->given;
-    static const int of_net[] = {S_SCALE,  S_WITHIN,      S_RELATIVE, S_POOL,       S_ENCODER,
-                                 S_HIDDEN, S_ENCODER_OUT, S_DECODER,  S_DECODER_OUT};
+    static const int of_net[] = {S_SCALE,  S_WITHIN,      S_RELATIVE, S_POOL,        S_ENCODER,
+                                 S_HIDDEN, S_ENCODER_OUT, S_DECODER,  S_DECODER_OUT, S_VARY};
     for (size_t i = 0; s->base.from && i < sizeof of_net / sizeof *of_net; i++)
         s->fixed[of_net[i]] = true; /* the net is given */
     s->fixed[S_RANKER] = s->base.from || s->base.train_vectors || s->base.half || s->fixed[S_MODELS];

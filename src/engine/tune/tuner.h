@@ -95,7 +95,7 @@ onet_status tune_take_parts(tuner *s, onet_error *err);
 /* The mean of exact match, right neighbours, Kendall's tau and the likelihood of a step. */
 double tune_score(const trial *r);
 /* NULL: these settings are not of the search. */
-config *tune_find(tuner *s, const choice_made *made);
+config *tune_find(const tuner *s, const choice_made *made);
 void tune_fill_tried(const tuner *s, const config *c, onet_tried *t);
 /* The best settings so far; NULL: no trial has ended. */
 const config *tune_winner(const tuner *s);
@@ -113,6 +113,9 @@ double tune_final_seconds(const tuner *s, const choice_made *made, int models, i
 double tune_final_limit(const tuner *s);
 /* As many models as there is time for: merged ones are better on most data. */
 int tune_models(const tuner *s, const choice_made *made);
+/* What one of several models of these settings differs in: another choice of made features that is nearly as
+ * good. */
+onet_variation tune_variation(const tuner *s, const config *best);
 /* Sets when the search has to end for the settings that are the best now. */
 void tune_set_deadline(tuner *s);
 /* Adds a trial unless there is no time for it. */

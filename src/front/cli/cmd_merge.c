@@ -34,7 +34,8 @@ const command cmd_merge = {
     .about = "Writes a model that orders by the mean of the logits of several models. Models that were "
              "trained on the same data with other seeds err in different sets, so that together they are "
              "right more often than one of them. They must have the same number of blocks, the same pool "
-             "and the same features; their widths add up. The merged model is an ordinary one. Ordering "
+             "and the same features in their data; their widths add up, and --relative and --within may "
+             "differ. The merged model is an ordinary one. Ordering "
              "with it takes about seven times as long where there are three models.",
     .examples = "ordernet merge m1.safetensors m2.safetensors m3.safetensors --out m.safetensors\n"
                 "ordernet train --data sets.jsonl --models 3 --model m.safetensors     # trains and merges",

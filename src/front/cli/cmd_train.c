@@ -615,6 +615,10 @@ static const option options[] = {
     OPTION(U64, "seed", AT(options.seed), .argument = "N",
            .help = "Seed of the initial weights and of the order of the data."),
     OPTION_MODELS(AT(options.models), true),
+    OPTION(CHOICE, "vary", AT(options.vary), .argument = "WHAT", .choices = onet_variations,
+           .help = "With --models, for numbers: in what one of four models differs from the others, beside "
+                   "its seed. Models that see other features err in other sets, so that together they are "
+                   "right more often, if each is nearly as good as the best."),
 
     {.group = "Machine"},
     OPTION_THREADS(AT(options.threads)),
