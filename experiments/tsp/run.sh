@@ -47,7 +47,6 @@ large_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,22,24,26,28,30,32,34,36,38
 larger_steps=13900 larger_per_size=1230
 larger_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,51-100
 larger_sizes+=,110,120,130,140,150,160,170,180,190,200,200,250,300
-largest_steps=1000 largest_sizes=$larger_sizes,350,400,450,500 largest_per_size=150
 # Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 
@@ -60,7 +59,6 @@ if [ "$small" ]; then
     first_steps=100 first_sizes=5-10 first_per_size=100
     large_steps=100 large_sizes=5-10,15,20 large_per_size=100
     larger_steps=100 larger_sizes=5-10,15,20,30 larger_per_size=100
-    largest_steps=20 largest_sizes=5-10,15,20,40 largest_per_size=20
     far=(200:2)
 fi
 
@@ -72,13 +70,12 @@ paper=(--preset tsp --no-standardise --batch $batch --epochs $epochs --learning-
 best=(--preset tsp --batch $batch --epochs $epochs --learning-rate 4e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0.1 --clip 1 --average $best_average --batches one-size --statistics measured)
 # large: models/tours.safetensors. A deeper network, trained on 5 to 50 cities, then, from that model, on 5 to 200,
-# then on 5 to 300 and, for a short time, on 5 to 500. A third of the instances is not uniform, and each is there under the 8 symmetries of the square.
+# then on 5 to 300. A third of the instances is not uniform, and each is there under the 8 symmetries of the square.
 # Small sizes are listed several times: the loss is a mean over steps, of which a large set has more.
-deep=(--epochs 100000 --schedule cosine --warmup 0.02 --weight-decay 0.1 --clip 1 --average $deep_average)
-first=(--preset tsp "${deep_blocks[@]}" "${deep[@]}" --batch $deep_batch --learning-rate 4e-3 --max-steps $first_steps)
-large=("${deep[@]}" --batch $deep_batch --learning-rate 3e-3 --max-steps $large_steps --half)
-larger=("${deep[@]}" --batch $deep_batch --learning-rate 2e-3 --max-steps $larger_steps --half)
-largest=("${deep[@]}" --batch 128 --learning-rate 1e-3 --max-steps $largest_steps --half)
+deep=(--batch $deep_batch --epochs 100000 --schedule cosine --warmup 0.02 --weight-decay 0.1 --clip 1 --average $deep_average)
+first=(--preset tsp "${deep_blocks[@]}" "${deep[@]}" --learning-rate 4e-3 --max-steps $first_steps)
+large=("${deep[@]}" --learning-rate 3e-3 --max-steps $large_steps --half)
+larger=("${deep[@]}" --learning-rate 2e-3 --max-steps $larger_steps --half)
 
 # ---- Data ----------------------------------------------------------------------------------------------
 # make_data FILE SIZES PER-SIZE SEED METHOD [OPTION ...]
@@ -118,8 +115,7 @@ for name in ${only:-paper best}; do
         }
         stage first first $first_sizes $first_per_size 200 "${first[@]}"
         stage second large $large_sizes $large_per_size 201 --from "$to/first.safetensors" "${large[@]}"
-        stage third larger $larger_sizes $larger_per_size 202 --from "$to/second.safetensors" "${larger[@]}"
-        stage tsp largest $largest_sizes $largest_per_size 203 --from "$to/third.safetensors" "${largest[@]}"
+        stage tsp larger $larger_sizes $larger_per_size 202 --from "$to/second.safetensors" "${larger[@]}"
     else
         learn $name "$out/train.safetensors" "$to/tsp.safetensors" --valid "$out/valid.safetensors" "${settings[@]}"
     fi
