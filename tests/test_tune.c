@@ -76,7 +76,7 @@ static trial scored(double score) {
  * where those without ranks and those without relative features have these scores; 0: not tried. */
 static onet_variation varied(double no_ranks, double no_relative, int level, int fixed) {
     const double score[] = {0.8, no_ranks, no_relative};
-    trial trials[3];
+    trial tried[3];
     config configs[3];
     tuner s = {.configs = configs};
     onet_train_options plain;
@@ -85,13 +85,13 @@ static onet_variation varied(double no_ranks, double no_relative, int level, int
     space_read(&base, &plain);
     for (int i = 0; i < 3; i++) {
         if (score[i] == 0) continue;
-        trials[s.count] = scored(score[i]);
+        tried[s.count] = scored(score[i]);
         config *c = &configs[s.count];
         *c = (config){.made = base};
         c->made.value[S_WITHIN] = i != 1;
         c->made.value[S_RELATIVE] = i != 2;
-        if (level == 1) c->brief = &trials[s.count];
-        if (level == 2) c->whole[0] = &trials[s.count];
+        if (level == 1) c->brief = &tried[s.count];
+        if (level == 2) c->whole[0] = &tried[s.count];
         s.count++;
     }
     if (fixed >= 0) s.fixed[fixed] = true;

@@ -60,7 +60,9 @@ static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 0, {0}
                            related_alone = {0, 2, 36, 18, ONET_POOL_MEAN, 2, 33, 0, 2, {0}},
                            related_flat = {0, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, 16, {0}},
                            related_bare = {2, 1, 16, 16, ONET_POOL_MAX, 0, 16, 0, 2, {0}},
-                           related_tsp = {1, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 1, {0}};
+                           related_tsp = {1, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 1, {0}},
+                           large_words = {50, 8, 512, 64, ONET_POOL_MEAN, 8, 64, 0, 0, {0}},
+                           deep_tsp = {2, 12, 128, 16, ONET_POOL_MAX, 6, 16, 0, 0, {0}};
 
 typedef struct sample {
     onet_model model;
@@ -568,6 +570,9 @@ static void bench_all(void) {
     bench("tsp", &tsp, 100, 5, 2000, 100);
     bench("words", &words, 5, 5, 40000, 1000);
     bench("words", &words, 20, 5, 2000, 50);
+    bench("large words", &large_words, 5, 5, 20000, 200);
+    bench("large words", &large_words, 20, 5, 1000, 10);
+    bench("deep tsp", &deep_tsp, 50, 5, 4000, 200);
     bench("tsp", &tsp, 10000, 1, 1, 0);
     bench("tsp, relations", &related_tsp, 20, 5, 40000, 2000);
     bench("tsp, relations", &related_tsp, 100, 5, 2000, 100);

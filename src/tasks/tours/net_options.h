@@ -48,7 +48,7 @@ const onet_choice *tour_symmetries(void);
         {.name = "shortest",                                                                                 \
          .kind = OPTION_FLAG,                                                                                \
          .field = (at) + offsetof(tour_net_values, shortest),                                                \
-         .help = "Keep the shortest tour of the beam: the default."},                             \
+         .help = "Keep the shortest tour of the beam: the default."},                                        \
     {                                                                                                        \
         .name = "most-probable", .kind = OPTION_OFF, .field = (at) + offsetof(tour_net_values, shortest),    \
         .help = "Keep the most probable tour of the beam rather than the shortest one."                      \
