@@ -168,7 +168,7 @@ static int blocks_of_search(const frozen *f, const onet_sets *one, search_task t
     assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, task.beams, n, 1, NULL));
     encode(&e, f, items, (int[]){0, n}, 1, n, NULL);
     blocks_run = 0;
-    search_begin(&s, f, &e, &task, 1);
+    search_begin(&s, f, &e, &task, 1, NULL);
     assert_true(search_run(&s, f, &e, 0) >= 1);
     memcpy(order, s.now[0].order, (size_t)n * sizeof *order);
     search_free(&s);

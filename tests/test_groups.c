@@ -1,6 +1,10 @@
 /* Tests that small sets, which are encoded and searched in groups (decode/encode.h), get answers that do not
- * depend, to the last bit, on the sets beside them, on their number, or on the number of threads; and that
- * several orders of one set (decode/scoring.h) are scored as each of them alone. */
+ * depend, to the last bit, on the sets beside them, on their number, or on the number of threads, nor does
+ * that of a larger set whose work the threads share; and that several orders of one set (decode/scoring.h)
+ * are scored as each of them alone. */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "engine/decode/orderer.h"
 #include "engine/decode/scoring.h"
 #include "engine/decode/search.h"
@@ -132,6 +136,80 @@ static void sizes_with_weights_of_their_own(void **state) {
     onet_model_free(m);
 }
 
+/* ---- A set that is alone ------------------------------------------------------------------------------- */
+
+static onet_sets *lone_sets(const onet_settings *of, int kind) {
+    onet_sets *sets = sets_of_kind(kind, of->width, 2, 60, 90, 41);
+    size_t count = 0;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t n = sets->start[s + 1] - sets->start[s];
+        count += n * n * (size_t)of->relations;
+    }
+    if (!count) return sets;
+    float *value = need(calloc(count, sizeof *value));
+    rng r;
+    rng_seed(&r, 42, 0);
+    for (size_t i = 0; i < count; i++) value[i] = (float)rng_uniform(&r);
+    assert_int_equal(onet_sets_set_pairs(sets, of->relations, value, NULL, NULL), ONET_OK);
+    free(value);
+    return sets;
+}
+
+/* The work on a set that is alone is shared by all threads. */
+static void threads_share_a_lone_set(void **state) {
+    static const onet_settings large[] = {
+        {2, 3, 128, 16, ONET_POOL_MAX, 5, 16, 0, 0, {0}},
+        {3, 2, 100, 20, ONET_POOL_MEAN, 3, 30, 1, 0, {0}},
+        {2, 2, 64, 16, ONET_POOL_MAX, 4, 16, 0, 2, {0}},
+    };
+    for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
+        onet_model *m = model_of(&large[k], 43);
+        for (int kind = 0; kind < KINDS; kind++) {
+            onet_sets *sets = lone_sets(&large[k], kind);
+            for (int a = 0; a < ASKED; a++) {
+                onet_order_options with = asked[a];
+                with.threads = 1;
+                said one = ask(m, sets, with, 1);
+                for (with.threads = 2; with.threads <= 5; with.threads += 3) {
+                    said several = ask(m, sets, with, 1);
+                    check_same(&one, &several);
+                    said_free(&several);
+                }
+                said_free(&one);
+            }
+            onet_sets_free(sets);
+        }
+        onet_model_free(m);
+    }
+}
+
+static pthread_t caller;
+static atomic_int helped;
+
+static int note_thread(void *context) {
+    (void)context;
+    if (!pthread_equal(pthread_self(), caller)) helped = 1;
+    return 0;
+}
+
+/* Other threads than the caller's take a part; on a busy machine not each time. */
+static void threads_do_share_it(void **state) {
+    onet_model *m = model_of(&nets[0], 44);
+    onet_sets *sets = random_sets(nets[0].width, 1, 120, 120, 45);
+    onet_order_options o = {.size = sizeof o, .threads = 3, .stop = note_thread};
+    onet_orderer *orderer;
+    int32_t order[120];
+    onet_answer answer = {.order = order};
+    caller = pthread_self();
+    assert_int_equal(onet_orderer_new(&orderer, m, &o, NULL), ONET_OK);
+    for (int i = 0; i < 10000 && !helped; i++)
+        assert_int_equal(onet_orderer_run(orderer, sets, &answer, NULL), ONET_OK);
+    assert_int_equal(helped, 1);
+    onet_orderer_free(orderer);
+    onet_sets_free(sets);
+    onet_model_free(m);
+}
+
 /* ---- The weights are read once per group --------------------------------------------------------------- */
 
 static int products;
@@ -166,7 +244,7 @@ static int products_of(const frozen *f, const onet_sets *sets, int count, double
     assert_true(encoded_reserve(&e, f, start[count]) && search_reserve(&s, f, 5, 6, count, NULL));
     products = 0;
     encode(&e, f, items, start, count, start[count], NULL);
-    search_begin(&s, f, &e, task, count);
+    search_begin(&s, f, &e, task, count, NULL);
     int needed = products;
     for (int k = 0; k < count; k++) {
         assert_true(search_run(&s, f, &e, k) >= 1);
@@ -270,6 +348,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_beside_a_set_change_nothing),
         cmocka_unit_test(sizes_with_weights_of_their_own),
+        cmocka_unit_test(threads_share_a_lone_set),
+        cmocka_unit_test(threads_do_share_it),
         cmocka_unit_test(weights_are_read_once_per_group),
         cmocka_unit_test(orders_of_one_set_score_as_alone),
         cmocka_unit_test(orders_share_what_they_have_in_common),

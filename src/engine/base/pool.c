@@ -1,10 +1,11 @@
-/* Runs the tasks of a thread pool: its threads wait for numbered tasks and draw them from a shared counter.
- */
+/* Runs the tasks of a thread pool: its threads wait for numbered tasks and draw them from a shared counter. A
+ * run ends when its tasks are done, whether or not each thread has woken up to take one. */
 #include "engine/base/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,19 +15,29 @@
  * neighbours, and on a busy machine from the thread that is waited for. */
 enum { SPINS = 500, YIELDS = 50, LONG_WAIT = 20000 };
 
+/* The state: the number of a run, and the next task that it has. A thread draws a task by replacing a state
+ * that it has read. Between two runs no task is left, under a number of its own, and only then do fn, arg and
+ * tasks change: a thread that wakes up late and reads one of the new values can no longer draw a task under
+ * the old number. */
+static inline uint64_t state_of(uint32_t run, uint32_t next) {
+    return (uint64_t)run << 32 | next;
+}
+static inline uint32_t run_of(uint64_t state) {
+    return (uint32_t)(state >> 32);
+}
+
 struct pool {
     int threads;
     pthread_t *worker;
     pthread_mutex_t mutex, held; /* held: of pool_hold */
     pthread_cond_t wake;
-    atomic_uint run;     /* number of the run; workers wait for it to change */
-    atomic_int next;     /* next task of this run */
-    atomic_int working;  /* workers that have not yet finished this run */
-    atomic_int sleeping; /* workers asleep on `wake` */
-    int stop;
-    int tasks;
-    pool_task *fn;
-    void *arg;
+    _Atomic uint64_t state; /* workers wait for its run to change */
+    atomic_int done;        /* tasks of this run */
+    atomic_int sleeping;    /* workers asleep on `wake` */
+    atomic_int stop;
+    atomic_int tasks;
+    pool_task *_Atomic fn;
+    void *_Atomic arg;
 };
 
 typedef struct start {
@@ -40,11 +51,18 @@ static inline void pause_cpu(void) {
 #endif
 }
 
-static void do_tasks(pool *p, int thread) {
-    for (;;) {
-        int task = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-        if (task >= p->tasks) return;
-        p->fn(p->arg, task, thread);
+static void do_tasks(pool *p, uint32_t run, int thread) {
+    pool_task *fn = atomic_load_explicit(&p->fn, memory_order_acquire);
+    void *arg = atomic_load_explicit(&p->arg, memory_order_acquire);
+    uint32_t tasks = (uint32_t)atomic_load_explicit(&p->tasks, memory_order_acquire);
+    uint64_t state = atomic_load_explicit(&p->state, memory_order_acquire);
+    while (run_of(state) == run && (uint32_t)state < tasks) {
+        if (!atomic_compare_exchange_weak_explicit(&p->state, &state, state + 1, memory_order_acq_rel,
+                                                   memory_order_acquire))
+            continue;
+        fn(arg, (int)(uint32_t)state, thread);
+        atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
+        state = atomic_load_explicit(&p->state, memory_order_acquire);
     }
 }
 
@@ -52,10 +70,10 @@ static void *work(void *arg) {
     start s = *(start *)arg;
     free(arg);
     pool *p = s.p;
-    unsigned seen = 0;
+    uint32_t seen = 0;
     for (;;) {
         int spins = 0;
-        while (atomic_load_explicit(&p->run, memory_order_acquire) == seen) {
+        while (run_of(atomic_load_explicit(&p->state, memory_order_acquire)) == seen) {
             if (++spins < SPINS + YIELDS) {
                 if (spins < SPINS)
                     pause_cpu();
@@ -65,24 +83,26 @@ static void *work(void *arg) {
             }
             pthread_mutex_lock(&p->mutex);
             atomic_fetch_add(&p->sleeping, 1);
-            while (atomic_load(&p->run) == seen) pthread_cond_wait(&p->wake, &p->mutex);
+            while (run_of(atomic_load(&p->state)) == seen) pthread_cond_wait(&p->wake, &p->mutex);
             atomic_fetch_sub(&p->sleeping, 1);
             pthread_mutex_unlock(&p->mutex);
         }
-        seen = atomic_load_explicit(&p->run, memory_order_acquire);
-        if (p->stop) return NULL;
-        do_tasks(p, s.thread);
-        atomic_fetch_sub_explicit(&p->working, 1, memory_order_release);
+        seen = run_of(atomic_load_explicit(&p->state, memory_order_acquire));
+        if (atomic_load(&p->stop)) return NULL;
+        do_tasks(p, seen, s.thread);
     }
 }
 
-static void announce(pool *p) {
-    atomic_fetch_add(&p->run, 1);
+/* Begins a run with task 0; returns its number. */
+static uint32_t announce(pool *p) {
+    uint32_t run = run_of(atomic_load(&p->state)) + 1;
+    atomic_store(&p->state, state_of(run, 0));
     if (atomic_load(&p->sleeping)) {
         pthread_mutex_lock(&p->mutex);
         pthread_cond_broadcast(&p->wake);
         pthread_mutex_unlock(&p->mutex);
     }
+    return run;
 }
 
 pool *pool_new(int threads) {
@@ -119,7 +139,7 @@ pool *pool_new(int threads) {
 
 void pool_free(pool *p) {
     if (!p) return;
-    p->stop = 1;
+    atomic_store(&p->stop, 1);
     announce(p);
     for (int i = 1; i < p->threads; i++) pthread_join(p->worker[i], NULL);
     pthread_cond_destroy(&p->wake);
@@ -138,20 +158,20 @@ void pool_run(pool *p, int tasks, pool_task *fn, void *arg) {
         for (int i = 0; i < tasks; i++) fn(arg, i, 0);
         return;
     }
-    p->tasks = tasks;
-    p->fn = fn;
-    p->arg = arg;
-    atomic_store_explicit(&p->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&p->working, p->threads - 1, memory_order_relaxed);
-    announce(p);
-    do_tasks(p, 0);
-    for (int spins = 0; atomic_load_explicit(&p->working, memory_order_acquire); spins++)
+    atomic_store_explicit(&p->tasks, tasks, memory_order_release);
+    atomic_store_explicit(&p->fn, fn, memory_order_release);
+    atomic_store_explicit(&p->arg, arg, memory_order_release);
+    atomic_store_explicit(&p->done, 0, memory_order_release);
+    uint32_t run = announce(p);
+    do_tasks(p, run, 0);
+    for (int spins = 0; atomic_load_explicit(&p->done, memory_order_acquire) < tasks; spins++)
         if (spins < SPINS)
             pause_cpu();
         else if (spins < LONG_WAIT)
             sched_yield();
         else
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the task takes seconds */
+    atomic_store_explicit(&p->state, state_of(run + 1, UINT32_MAX), memory_order_release);
 }
 
 void pool_hold(pool *p) {

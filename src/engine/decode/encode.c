@@ -41,7 +41,10 @@ bool encoded_reserve(encoded *e, const frozen *f, int rows) {
     return true;
 }
 
-enum { ROWS = 48 }; /* per task, where a large set is spread over threads */
+enum {
+    ROWS = 48,      /* per task, where a large set is spread over threads */
+    WORTH = 1 << 18 /* multiply-adds that are worth a task of their own: about 5 us */
+};
 
 typedef struct job {
     encoded *e;
@@ -51,6 +54,7 @@ typedef struct job {
     int count;
     int rows, block;
     int share; /* rows per task */
+    int parts; /* tasks for the columns of the same rows of a product */
 } job;
 
 static int tasks_of(const job *j) {
@@ -59,6 +63,33 @@ static int tasks_of(const job *j) {
 
 static int end_of(const job *j, int task) {
     return (task + 1) * j->share < j->rows ? (task + 1) * j->share : j->rows;
+}
+
+int tasks_worth(const pool *threads, double work) {
+    double most = work / WORTH;
+    return most < 2 ? 1 : most < pool_threads(threads) ? (int)most : pool_threads(threads);
+}
+
+/* A task: some columns of the product of some rows of x and w, packed [K, N]. The sums start from `start`
+ * [N], or from 0 when it is NULL. */
+static void multiply(const job *j, int task, int K, int N, const real *w, const real *start, real *to) {
+    int row = task / j->parts * j->share, rows = end_of(j, task / j->parts) - row;
+    int part = task % j->parts, panels = (N + PANEL - 1) / PANEL;
+    int from = panels * part / j->parts * PANEL, end = panels * (part + 1) / j->parts * PANEL;
+    if (end > N) end = N;
+    to += (size_t)row * N + from;
+    for (int r = 0; r < rows && start; r++)
+        memcpy(to + (size_t)r * N, start + from, (size_t)(end - from) * sizeof(real));
+    j->f->k->gemm(rows, end - from, K, j->e->x + (size_t)row * j->f->w.D, (size_t)j->f->w.D, 1,
+                  packed(w + (size_t)from * K, K), to, (size_t)N, start != NULL);
+}
+
+/* Runs `fn`, which multiplies the rows with K x N weights, in tasks of rows and columns. */
+static void run_product(pool *threads, job *j, int K, int N, pool_task *fn) {
+    int tasks = tasks_of(j);
+    j->parts = tasks_worth(threads, (double)j->rows * K * N) / tasks;
+    if (j->parts < 1) j->parts = 1;
+    pool_run(threads, tasks * j->parts, fn, j);
 }
 
 static void take_rows(void *arg, int task, int thread) {
@@ -83,14 +114,9 @@ static void relative_column(void *arg, int task, int thread) {
 
 static void first_rows(void *arg, int task, int thread) {
     (void)thread;
-    job *j = arg;
-    const frozen *f = j->f;
-    int H = f->w.H, in = f->model->sh.enc[j->block].in, row = task * j->share, rows = end_of(j, task) - row;
-    real *ac = j->e->ac + (size_t)row * 2 * H;
-    for (int r = 0; r < rows; r++)
-        memcpy(ac + (size_t)r * 2 * H, f->w.enc[j->block].bias1, 2 * (size_t)H * sizeof(real));
-    f->k->gemm(rows, 2 * H, in, j->e->x + (size_t)row * f->w.D, (size_t)f->w.D, 1,
-               packed(f->w.enc[j->block].first, in), ac, 2 * (size_t)H, 1);
+    const job *j = arg;
+    const encoder_weights *w = &j->f->w.enc[j->block];
+    multiply(j, task, j->f->model->sh.enc[j->block].in, 2 * j->f->w.H, w->first, w->bias1, j->e->ac);
 }
 
 /* The items first .. last - 1 of a set, paired with all of its items. */
@@ -140,30 +166,42 @@ static void pair_rows(void *arg, int task, int thread) {
 
 static void decoder_rows(void *arg, int task, int thread) {
     (void)thread;
-    job *j = arg;
+    const job *j = arg;
     const frozen *f = j->f;
-    int row = task * j->share, rows = end_of(j, task) - row;
-    f->k->gemm(rows, f->w.Q, f->model->sh.D, j->e->x + (size_t)row * f->w.D, (size_t)f->w.D, 1,
-               packed(f->w.rows, f->model->sh.D), j->e->q + (size_t)row * f->w.Q, (size_t)f->w.Q, 0);
-    for (int i = row; i < row + rows; i++) {
+    multiply(j, task, f->model->sh.D, f->w.Q, f->w.rows, NULL, j->e->q);
+    if (task % j->parts) return;
+    int row = task / j->parts * j->share;
+    for (int i = row; i < end_of(j, task / j->parts); i++) {
         real sum = 0;
         for (int c = 0; c < f->model->sh.D; c++) sum += f->w.head_x[c] * j->e->x[(size_t)i * f->w.D + c];
         j->e->logit[i] = sum;
     }
 }
 
+/* Spreads the pairs of a set over the threads. */
+static void run_pairs(pool *threads, job *j) {
+    int share = j->share;
+    if (j->count == 1) {
+        int tasks = tasks_worth(threads, (double)j->rows * j->rows * j->f->w.H * j->f->w.O);
+        int even = (j->rows + tasks - 1) / tasks;
+        if (even < share) j->share = even;
+    }
+    pool_run(threads, tasks_of(j), pair_rows, j);
+    j->share = share;
+}
+
 void encode(encoded *e, const frozen *f, const float *const *items, const int *start, int count, int placed,
             pool *threads) {
-    job j = {e, f, items, start, count, start[count], 0, count > 1 ? GROUP_ROWS : ROWS};
-    int tasks = tasks_of(&j);
-    pool_run(threads, tasks, take_rows, &j);
-    if (f->model->sh.s.relative) pool_run(threads, f->model->sh.s.width, relative_column, &j);
-    for (j.block = 0; j.block < f->model->sh.s.encoder_blocks; j.block++) {
+    job j = {e, f, items, start, count, start[count], 0, count > 1 ? GROUP_ROWS : ROWS, 1};
+    const shape *sh = &f->model->sh;
+    pool_run(threads, tasks_of(&j), take_rows, &j);
+    if (sh->s.relative) pool_run(threads, sh->s.width, relative_column, &j);
+    for (j.block = 0; j.block < sh->s.encoder_blocks; j.block++) {
         if (order_stops(e->options)) return;
-        pool_run(threads, tasks, first_rows, &j);
-        pool_run(threads, tasks, pair_rows, &j);
+        run_product(threads, &j, sh->enc[j.block].in, 2 * f->w.H, first_rows);
+        run_pairs(threads, &j);
     }
     if (order_stops(e->options)) return;
     j.rows = placed;
-    pool_run(threads, tasks_of(&j), decoder_rows, &j);
+    run_product(threads, &j, sh->D, f->w.Q, decoder_rows);
 }

@@ -29,6 +29,10 @@ static inline bool order_stops(const onet_order_options *o) {
     return o && o->stop && o->stop(o->context);
 }
 
+/* Into how many tasks work of so many multiply-adds is divided: one per thread at most, and none that takes
+ * less time than the threads need to meet. */
+int tasks_worth(const pool *threads, double work);
+
 /* Item i, counted over all sets, as the model sees it: words have the model's own vectors, since training may
  * have changed those that the sets came with. */
 const float *item_seen(const onet_model *model, const onet_sets *sets, size_t i);
@@ -39,8 +43,8 @@ void encoded_free(encoded *e);
 
 /* items: [start[count], width], not yet standardised; set s has the rows start[s] .. start[s + 1] - 1. q and
  * logit are made for the first `placed` rows: the placed items of one set come before its context items, and
- * a group of several, of at most GROUP_ROWS rows, has none of these. A pool spreads a large set over its
- * threads; NULL: this thread. */
+ * a group of several, of at most GROUP_ROWS rows, has none of these. A pool spreads one set over its threads;
+ * NULL: this thread. */
 void encode(encoded *e, const frozen *f, const float *const *items, const int *start, int count, int placed,
             pool *threads);
 

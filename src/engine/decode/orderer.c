@@ -1,5 +1,5 @@
 /* Puts sets in order and scores given orders for the public API (onet_orderer): many sets in parallel, each
- * thread with a group of small sets or one larger set; very large sets one after the other, with the encoder
+ * thread with a group of small sets or one larger set; very large sets, and one that is alone, with its work
  * spread over the threads; or all of them on a GPU. */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "ordernet_measure.h"
 #include "ordernet_train.h"
 
-enum { LARGE = 400 }; /* items from which on a set gets all threads */
+enum { LARGE = 400 }; /* items from which on a set gets all threads, however many sets there are */
 
 /* A set being ordered whose caller asked for progress. */
 typedef struct watch {
@@ -157,6 +157,7 @@ typedef struct job {
     const constraint_graph *graph; /* [count]; NULL: no set has constraints */
     size_t first, last;            /* sets of the tasks: first .. last - 1 */
     int share;                     /* sets per task */
+    pool *threads;                 /* for the sets of the only task; NULL: there are several */
 } job;
 
 /* The rows of a set, number k of the group, from row `start` on; how many of its items are placed. */
@@ -221,7 +222,7 @@ static void look(void *context, int t) {
 }
 
 /* Set k of the group, to be put in order. */
-static search_task order_task(const job *j, size_t set, worker *w, int k, int placed, bool alone) {
+static search_task order_task(const job *j, size_t set, worker *w, int k, int placed) {
     const onet_order_options *o = &j->r->options;
     const constraint_graph *constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL;
     /* The most probable order of a ranker is by falling logits, which the greedy search finds. */
@@ -234,7 +235,7 @@ static search_task order_task(const job *j, size_t set, worker *w, int k, int pl
                          .item = w->item + w->start[k],
                          .relations = &w->e.set[k],
                          .constraints = constraints,
-                         .look = alone && o->progress ? look : NULL,
+                         .look = sets_size(j->sets, set) >= LARGE && o->progress ? look : NULL,
                          .context = &w->large};
 }
 
@@ -268,20 +269,19 @@ static int group_of(const job *j, size_t set, size_t most) {
     return count ? (int)count : 1;
 }
 
-/* `count` sets, a group, or one of any size; `threads` for a large one. */
+/* `count` sets, a group, or one of any size; threads to share its work, or NULL. */
 static void one_group(job *j, size_t first, int count, worker *w, pool *threads) {
     const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, first));
     for (int k = 0; k < count; k++) {
         size_t set = first + (size_t)k;
         int placed = arrange(w, f->model, j->sets, set, k);
         w->start[k + 1] = w->start[k] + (int)sets_size(j->sets, set);
-        w->task[k] =
-            j->answers ? order_task(j, set, w, k, placed, threads != NULL) : score_task(j, set, w, k, placed);
+        w->task[k] = j->answers ? order_task(j, set, w, k, placed) : score_task(j, set, w, k, placed);
     }
     w->e.options = &j->r->options;
     encode(&w->e, f, w->items, w->start, count, count > 1 ? w->start[count] : w->task[0].n, threads);
     if (order_stops(w->e.options)) return;
-    search_begin(&w->s, f, &w->e, w->task, count);
+    search_begin(&w->s, f, &w->e, w->task, count, threads);
     for (int k = 0; k < count; k++) (j->answers ? order_set : score_set)(j, first + (size_t)k, w, f, k);
 }
 
@@ -291,7 +291,7 @@ static void some_sets(void *arg, int task, int thread) {
     if (end > j->last) end = j->last;
     for (int count; set < end && !order_stops(&j->r->options); set += (size_t)count) {
         count = group_of(j, set, end - set);
-        if (sets_size(j->sets, set) < LARGE) one_group(j, set, count, &j->r->worker[thread], NULL);
+        if (sets_size(j->sets, set) < LARGE) one_group(j, set, count, &j->r->worker[thread], j->threads);
     }
 }
 
@@ -376,6 +376,7 @@ static onet_status run_cpu(job *j, int beams, onet_error *err) {
     for (; j->first < j->sets->count; j->first = j->last) {
         onet_status status = reserve(j, beams, err);
         if (status) return status;
+        j->threads = groups_of(j) == 1 ? r->pool : NULL;
         pool_run(r->pool, groups_of(j), some_sets, j);
         for (size_t s = j->first; s < j->last && !order_stops(&r->options); s++)
             if (sets_size(j->sets, s) >= LARGE) one_group(j, s, 1, &r->worker[0], r->pool);

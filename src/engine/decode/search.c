@@ -165,19 +165,20 @@ static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
-/* The contribution of the pools to block m at step t, for the first `count` of s->computed together. */
-static void pool_terms(search *s, int count, const frozen *f, int t, int m) {
+/* The contribution of the pools to block m at step t, for s->computed[first .. end - 1] together. */
+static void pool_terms(search *s, int first, int end, const frozen *f, int t, int m) {
     int C = f->w.C, before = m * C, width = f->model->sh.s.decoder_blocks * C;
-    for (int k = 0; k < count; k++)
-        memcpy(s->step + (size_t)k * C, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
+    real *pools = s->pools + (size_t)first * width, *step = s->step + (size_t)first * C;
+    for (int k = 0; k < end - first; k++)
+        memcpy(step + (size_t)k * C, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
     for (int l = 0; l < 3 && l <= t && m; l++) {
-        for (int k = 0; k < count; k++) {
-            const beam *b = s->computed[k];
-            memcpy(s->pools + (size_t)k * before, b->p + (size_t)(b->at - l) * width,
+        for (int k = 0; k < end - first; k++) {
+            const beam *b = s->computed[first + k];
+            memcpy(pools + (size_t)k * before, b->p + (size_t)(b->at - l) * width,
                    (size_t)before * sizeof(real));
         }
-        f->k->gemm(count, C, before, s->pools, (size_t)before, 1,
-                   row_major(f->w.dec[m].p + (size_t)l * before * C, (size_t)C), s->step, (size_t)C, 1);
+        f->k->gemm(end - first, C, before, pools, (size_t)before, 1,
+                   row_major(f->w.dec[m].p + (size_t)l * before * C, (size_t)C), step, (size_t)C, 1);
     }
 }
 
@@ -239,25 +240,48 @@ static void beam_choices(beam *b, int t) {
         b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - (double)top - shift : -HUGE_VAL;
 }
 
-/* Step t of the first `count` of s->computed, block by block, so that a block's weights are fetched once. The
- * last item of a set is placed without computing anything. */
+/* Step t of s->computed[first .. end - 1], block by block, so that a block's weights are fetched once. */
+static void compute_some(search *s, int first, int end, const frozen *f, const encoded *e, int t) {
+    for (int k = first; k < end && f->w.E; k++) beam_relations(s, s->computed[k], f, t);
+    for (int m = 0; m < f->model->sh.s.decoder_blocks; m++) {
+        pool_terms(s, first, end, f, t, m);
+        for (int k = first; k < end && !order_stops(e->options); k++)
+            beam_block(s->computed[k], s->step + (size_t)k * f->w.C, f, e, t, m);
+    }
+    for (int k = first; k < end; k++) beam_choices(s->computed[k], t);
+}
+
+/* A step, divided among threads. */
+typedef struct step_job {
+    search *s;
+    const frozen *f;
+    const encoded *e;
+    int t, count, tasks;
+} step_job;
+
+static void compute_task(void *arg, int task, int thread) {
+    (void)thread;
+    const step_job *j = arg;
+    compute_some(j->s, j->count * task / j->tasks, j->count * (task + 1) / j->tasks, j->f, j->e, j->t);
+}
+
+/* Step t of the first `count` of s->computed. The last item of a set is placed without computing anything. */
 static void compute(search *s, int count, const frozen *f, const encoded *e, int t) {
     int open = 0;
+    double work = 0; /* multiply-adds with blocks before */
     for (int k = 0; k < count; k++) {
         beam *b = s->computed[k];
         memcpy(b->logit, e->logit + b->task->first, (size_t)b->rows * sizeof(real));
         if (t + 1 == b->task->n)
             beam_choices(b, t);
-        else
+        else {
             s->computed[open++] = b;
+            work += (double)b->rows * f->w.C * f->w.C * 1.5 * planes_of(f) * (planes_of(f) - 1);
+        }
     }
-    for (int k = 0; k < open && f->w.E; k++) beam_relations(s, s->computed[k], f, t);
-    for (int m = 0; m < f->model->sh.s.decoder_blocks && open; m++) {
-        pool_terms(s, open, f, t, m);
-        for (int k = 0; k < open && !order_stops(e->options); k++)
-            beam_block(s->computed[k], s->step + (size_t)k * f->w.C, f, e, t, m);
-    }
-    for (int k = 0; k < open; k++) beam_choices(s->computed[k], t);
+    step_job j = {s, f, e, t, open, tasks_worth(s->threads, work)};
+    if (j.tasks > open) j.tasks = open;
+    if (open) pool_run(s->threads, j.tasks, compute_task, &j);
 }
 
 /* Step t of all beams of a set, except the one that follows the greedy order, whose steps are known. */
@@ -503,10 +527,12 @@ static bool greedy_first(const search_task *task) {
     return task->best_only && task->beams > 1 && task->n <= GREEDY_ITEMS;
 }
 
-void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count) {
+void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count,
+                  pool *threads) {
     int steps = 0;
     real *planes = s->planes;
     s->task = task;
+    s->threads = threads;
     take_back(s);
     for (int k = 0; k < count; k++)
         if (greedy_first(&task[k])) {
