@@ -17,7 +17,7 @@ check-asan:
 	@$(MAKE) --no-print-directory -k $(ASAN_CHECKS)
 
 # Names of the tests/test_NAME.c that use threads; other mk/*.mk files append theirs.
-TSAN_TESTS += train engine_properties tsp_exact
+TSAN_TESTS += train engine_properties groups tsp_exact
 TSAN_BIN   = $(filter $(TSAN_TESTS:%=$(B)/tsan/tests/test_%),$(TEST_BIN:$(B)/%=$(B)/tsan/%))
 check-tsan:
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(TSAN) $(TSAN_BIN)
