@@ -191,7 +191,7 @@ class OrderNet:
         exact and tau as (mean, low, high); best, which of them is enough; model_failed, whether the model is no better
         than guessing; conclusion, a sentence; oddities, where the model failed or a simple rule is better, what is odd
         about the data; sets, distinct_sets and learned_sets, how many were measured, and how many of these are
-        distinct and equal to one that was learned from.
+        distinct and equal to a training set.
     scales_
         what is done with each feature, a dict of text by its name, or by its number from 0.
     kind_
