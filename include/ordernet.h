@@ -410,8 +410,8 @@ typedef struct onet_train_options {
      * those without dropout, as when sets are ordered. */
     double dropout;
     /* Of several models, the second, sixth, tenth and so on have `within` (ONET_VARY_WITHIN) or
-     * settings.relative (ONET_VARY_RELATIVE) the other way round: nets that see other features err in other
-     * sets. Not for words, and not with `from`. */
+     * settings.relative (ONET_VARY_RELATIVE) the other way round: nets with different input features make
+     * mistakes on different sets. Not for words, and not with `from`. */
     onet_variation vary;
 } onet_train_options;
 

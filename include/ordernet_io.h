@@ -310,9 +310,9 @@ ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
  * per line (NULL: none). */
 ONET_API const onet_columns *onet_model_columns(const onet_model *model);
 ONET_API const char *onet_model_relations(const onet_model *model);
-/* Relations of its sets; onet_model_settings has more where some are made from features, as this text asks
- * for (onet_train_options.relate; NULL: none is). */
+/* How many relations its sets must have. The net has more if some are made from features. */
 ONET_API int onet_model_given_relations(const onet_model *model);
+/* The list of relations made from features (onet_train_options.relate); NULL: none. */
 ONET_API const char *onet_model_relate(const onet_model *model);
 /* What replaces a missing relation, one number for each; NULL: none may be missing. */
 ONET_API const float *onet_model_relation_fill(const onet_model *model);

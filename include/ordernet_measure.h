@@ -141,7 +141,7 @@ typedef struct onet_compare_options {
     int threads;              /* 0: one for each CPU; the result is the same for any number */
     int is_ranker;            /* 1: the model is a ranker; one of default options is its rival */
     const char *const *group; /* of the sets of `test`, as onet_sets_divide takes it; or NULL */
-    size_t learned;           /* sets of `test` that the model is known to have learned from; those equal to
+    size_t learned;           /* sets of `test` that the model is known to be trained on; those equal to
                                * one of `train` are found anyway */
 } onet_compare_options;
 

@@ -101,9 +101,9 @@ ONET_API int onet_model_feature(const onet_model *model, int j, onet_feature *fe
 /* ---- Several ranks ----------------------------------------------------------------------------------- */
 
 /* The ranks that mpirun started for one task (docs/scale.md). Put it into onet_train_options or
- * onet_order_options: all ranks then make the same calls with the same options, but for onet_orderer_work.
- * *world is NULL for a process that runs alone. Valid until onet_world_close. After a failure, which other
- * ranks may not have seen, this process must exit. */
+ * onet_order_options: all ranks then make the same calls with the same options, except that ranks other than
+ * 0 call onet_orderer_work where rank 0 orders. *world is NULL for a process that runs alone. Valid until
+ * onet_world_close. After a failure, which other ranks may not have seen, this process must exit. */
 ONET_API onet_status onet_world_open(const onet_world **world, onet_error *err);
 ONET_API int onet_world_rank(const onet_world *world); /* from 0; 0 where world is NULL */
 ONET_API int onet_world_size(const onet_world *world); /* 1 where world is NULL */

@@ -321,7 +321,7 @@ static void the_model_is_needed(void **state) {
     assert_non_null(strstr(c.sentence, "depends on the whole set"));
 }
 
-/* Of sets that the model has learned from, nothing is concluded in its favour. */
+/* Of sets that the model was trained on, nothing is concluded in its favour. */
 static void learned_sets_tell_little(void **state) {
     onet_sets *sets = made_sets(BY_NOTHING, 200, 5, 2);
     onet_set_measure *each = answers(sets, 120);

@@ -57,7 +57,7 @@ static void assert_gutters(const page_box *boxes, int n, int lines) {
     for (int i = 0; i < n; i++) assert_int_equal(order[i], i);
 }
 
-/* Pages whose order nobody doubts. */
+/* Pages whose order is unambiguous. */
 static void plain_pages_of_the_rule_gutters(void **state) {
     (void)state;
     /* Boxes that overlap by 7% of a column, the right one a hair higher, with a separator and without. */

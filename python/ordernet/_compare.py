@@ -163,7 +163,7 @@ def _compared(
 
 
 def found_by(result: ComparisonStruct, names: Optional[List[str]], learned: Sets) -> Dict[str, Any]:
-    """A comparison of the library's as a dict. names: of the features; learned: the sets that the model learned from."""
+    """A comparison of the library's as a dict. names: of the features; learned: the sets that the model was trained on."""
     found: Dict[str, Any] = {"sets": result.guess.sets, "distinct_sets": result.distinct, "learned_sets": result.learned}
     for name, part in zip(_BEST, (result.guess, result.column, result.ranker, result.model)):
         if part.sets:
@@ -179,7 +179,7 @@ def found_by(result: ComparisonStruct, names: Optional[List[str]], learned: Sets
 
 
 def oddities(sets: Sets) -> List[str]:
-    """What is odd about sets that were to be learned from, a sentence each, most important first."""
+    """What is odd about the training sets, a sentence each, most important first."""
     text = ctypes.create_string_buffer(4096)
     call("onet_sets_oddities", byref(sets._struct), text, len(text))
     return text.value.decode("utf-8", "replace").splitlines()
@@ -198,7 +198,7 @@ class Comparison(Dict[str, Any]):
 
     def __str__(self) -> str:
         learned = self["learned_sets"]
-        which = "not learned from" if not learned else "learned from" if learned == self["sets"] else f"({learned} learned from)"
+        which = "not used in training" if not learned else "used in training" if learned == self["sets"] else f"({learned} used in training)"
         lines = [f"{'on ' + str(self['sets']) + ' sets ' + which:<40} {'exact match, %':>24} {'tau':>26} {'seconds':>8}"]
         for row in self["rows"]:
             exact = "{:.2f} [{:.2f}, {:.2f}]".format(*(100 * x for x in row["exact"]))

@@ -160,8 +160,8 @@ class OrderNet:
         "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
     models, vary
         train so many, with the seeds seed, seed + 1, ..., and merge them into one (see ``merge``), which is right
-        more often than one of them; in scikit-learn's words the number of estimators of an ensemble. vary is what else
-        differs: "nothing", or "within" or "relative", which the second of every four has the other way round.
+        more often than one of them; in scikit-learn's words the number of estimators of an ensemble. vary: what else
+        differs: "nothing", or "within" or "relative", which is switched in the second of every four models.
     tune
         look for the best parameters first, as ``--tune`` does: a time ("5m", "90s", "2h"; True: 5 minutes) or a
         number of trials (40), which gives the same model wherever the same kernels run. Parameters that differ from their
@@ -191,7 +191,7 @@ class OrderNet:
         exact and tau as (mean, low, high); best, which of them is enough; model_failed, whether the model is no better
         than guessing; conclusion, a sentence; oddities, where the model failed or a simple rule is better, what is odd
         about the data; sets, distinct_sets and learned_sets, how many were measured, and how many of these are
-        distinct and equal to one that was learned from.
+        distinct and equal to a training set.
     scales_
         what is done with each feature, a dict of text by its name, or by its number from 0.
     kind_

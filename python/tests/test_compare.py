@@ -95,7 +95,7 @@ def test_sets_learned_from_are_called_so():
         ordernet.Ranker().fit(sets, orders, valid=(more + sets[:5], right + orders[:5]))
     assert ordernet.Ranker().fit(sets, orders, valid=(more, right)).report_["learned_sets"] == 0
     found = ordernet.compare(sets, orders, test=(sets[:20], orders[:20]), model=ordernet.OrderNet(**SMALL), trees=False)
-    assert found["learned_sets"] == 20 and "on 20 sets learned from" in str(found)
+    assert found["learned_sets"] == 20 and "on 20 sets used in training" in str(found)
 
 
 def test_a_ranker_needs_an_order():
@@ -110,7 +110,7 @@ def test_compare():
     assert [row["name"] for row in found["rows"]] == ["guessing", "best column: feature 2, rising", "linear ranker", "OrderNet"]
     assert found["sets"] == 80 and found["best"] == "ranker" and not hasattr(net, "checksum_")
     text = str(found)
-    assert "on 80 sets not learned from" in text and text.endswith(found["conclusion"])
+    assert "on 80 sets not used in training" in text and text.endswith(found["conclusion"])
     held = ordernet.compare(*train, model=ordernet.Ranker(), trees=False, share=0.3)
     assert held["sets"] == 45 and held["rows"][-1]["name"] == "Ranker"
     for wrong in (dict(share=0), dict(share="20%"), dict(share=True), dict(trees="forest")):
@@ -136,7 +136,7 @@ def test_compare_keeps_doubles():
 
 
 def test_compare_keeps_equal_sets_together():
-    """Random orders that stand there six times each: what is measured was not learned from."""
+    """Random orders that stand there six times each: what is measured was not used in training."""
     sets, orders = noise_sets(30, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

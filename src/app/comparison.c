@@ -98,10 +98,10 @@ static onet_status print(const onet_comparison *c, const onet_report *given, con
                 : c->is_ranker ? "settings chosen: a ranker"
                                : "settings chosen",
                 &c->model}};
-    char head[64] = "on sets not learned from";
-    if (c->learned) snprintf(head, sizeof head, "on sets learned from");
+    char head[64] = "on sets not used in training";
+    if (c->learned) snprintf(head, sizeof head, "on sets used in training");
     if (c->learned && c->learned < c->guess.sets)
-        snprintf(head, sizeof head, "on sets, %zu of %zu learned from", c->learned, c->guess.sets);
+        snprintf(head, sizeof head, "on sets, %zu of %zu in training", c->learned, c->guess.sets);
     if (given) snprintf(head, sizeof head, "on %zu test sets, unused in tuning", c->model.sets);
     printf("%-*s  %*s  %*s\n", wide, head, REPORT_COLUMN, "exact match, %", REPORT_COLUMN, "Kendall's tau");
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

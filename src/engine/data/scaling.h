@@ -77,7 +77,7 @@ void scaling_values(const scaling *s, float *x);
 scaling *scaling_room(int width, size_t knots);
 onet_status scaling_copy(scaling **copy, const scaling *from, onet_error *err);
 bool scaling_same(const scaling *a, const scaling *b);
-/* Whether both do the same with the features of sets, whatever ranks within the set they add. */
+/* Whether both do the same with the features of sets; ranks within the set are not compared. */
 bool scaling_agrees(const scaling *a, const scaling *b);
 void scaling_free(scaling *s);
 

@@ -36,7 +36,7 @@ enum {
 /* A model that is ahead of a simple rule by more than this in exact match, though within chance, is not
  * called as good as the rule. */
 #define AHEAD 0.02
-/* Where more of the sets than this were learned from, nothing is concluded in favour of the model. */
+/* If more than this share of the sets was used in training, nothing is concluded in favour of the model. */
 #define LEARNED 0.1
 /* Most values that are used to choose a feature. */
 #define MOST_VALUES ((size_t)1 << 22)

@@ -19,7 +19,7 @@ DROPOUT_FUNCTION uint32_t dropout_mix(uint32_t x) {
     return x ^ x >> 16;
 }
 
-/* Of an item, in one step. */
+/* Random key of an item in one step. */
 DROPOUT_FUNCTION uint32_t dropout_key(uint32_t seed, uint32_t set, uint32_t item) {
     return dropout_mix(dropout_mix(seed + set * UINT32_C(0x9e3779b9)) + item * UINT32_C(0x85ebca6b));
 }

@@ -61,7 +61,7 @@ static bool same_scale(const onet_model *a, size_t i, const onet_model *b, size_
     return a->mean[i] == b->mean[j] && a->scale[i] == b->scale[j];
 }
 
-/* The rank of feature j within the set, among the features that a model sees; -1: it does not see it. */
+/* Index, among the model's inputs, of the rank-within-set input of feature j; -1: none. */
 static int rank_of(const onet_model *m, int j) {
     const scaling *s = m->scaling;
     if (!s || !s->within[j]) return -1;

@@ -106,7 +106,9 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (!choice_of(onet_variations(), o->vary))
         return WRONG("vary", "there is no variation %d", (int)o->vary);
     if (o->vary && o->from)
-        return WRONG("vary", "models that begin with one model see its features: they cannot vary");
+        return WRONG(
+            "vary",
+            "fine-tuned models keep the features of the model that they start from, so they cannot vary");
     if (!choice_of(onet_schedules(), o->schedule))
         return WRONG("schedule", "there is no schedule %d", (int)o->schedule);
     if (!choice_of(onet_norm_statistics(), o->statistics))

@@ -218,7 +218,7 @@ static onet_status merge(several *s, onet_model **model, bool ended, onet_error 
 static onet_status begin(several *s, onet_error *err) {
     if (s->train && s->train->word && s->o->vary)
         return fail_field(err, ONET_USAGE, "onet_train_options.vary",
-                          "what may vary are features made of numbers, and the items are words");
+                          "models can vary only in features of numbers; these items are words");
     if (!s->first || !s->o->model_path) return ONET_OK;
     char *path = train_beside(s->o->model_path, TRAIN_LOCK);
     onet_status status =

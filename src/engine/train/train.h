@@ -12,7 +12,8 @@
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err);
 
-/* From the options of several models those of number 0, 1, ...: its seed and features. */
+/* Turns the options of an ensemble into those of model `number` (from 0): its seed, and its features as
+ * `vary` says. */
 void train_one_of_several(onet_train_options *options, int number);
 
 /* The pool of a training on this many sets if `given` is AUTO; else `given`. */

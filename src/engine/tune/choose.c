@@ -18,8 +18,9 @@ enum {
  * in routes of 825 sets by 0.03. */
 static const double BEYOND_RANKER = 0.01, BEYOND_NET = 0.05;
 
-/* How far behind on one part settings with other made features may be, for a model of theirs to be merged
- * with three of the best (experiments/own, *Models that see other features*). */
+/* How much lower settings with other derived features (ranks within the set, relative features) may score on
+ * the first part and still supply one of four merged models (experiments/own, *Models that see other
+ * features*). */
 static const double NEARLY = 0.05;
 
 static const double final_share = 0.5; /* of all time: what the last trainings may take */
@@ -325,9 +326,9 @@ static void ask_parts(tuner *s, config *c, task *list, int *count) {
         if (!tune_ask(s, list, count, &c->made, TRIAL_WHOLE, p)) return;
 }
 
-/* A whole trial of the best settings, if they have reached this level, with other made features, on the first
- * part: without the ranks, or with them; if that is far behind, of relative features. Not where there is time
- * for one model alone, or for few trials. */
+/* If the best settings have reached this level, asks for one whole trial of them, on the first part, with
+ * ranks within the set switched; if that scores far lower, with relative features switched. Skipped if there
+ * is time for one model only, or for few trials. */
 static void ask_other_features(tuner *s, int level, task *list, int *count, int most) {
     static const onet_variation others[] = {ONET_VARY_WITHIN, ONET_VARY_RELATIVE};
     const config *best = tune_winner(s);

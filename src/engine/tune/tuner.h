@@ -113,8 +113,8 @@ double tune_final_seconds(const tuner *s, const choice_made *made, int models, i
 double tune_final_limit(const tuner *s);
 /* As many models as there is time for: merged ones are better on most data. */
 int tune_models(const tuner *s, const choice_made *made);
-/* What one of several models of these settings differs in: another choice of made features that is nearly as
- * good. */
+/* Which derived feature one of four merged models of these settings has switched: ranks within the set, or
+ * else relative features, if settings with that switched score nearly as high on the first part. */
 onet_variation tune_variation(const tuner *s, const config *best);
 /* Sets when the search has to end for the settings that are the best now. */
 void tune_set_deadline(tuner *s);

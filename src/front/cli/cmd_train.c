@@ -509,7 +509,7 @@ static const option options[] = {
            .help = "The relations of --valid, as --pairs has those of --data."),
     OPTION(CHOICE, "missing", AT(read.missing), .basic = true, .argument = "HOW", .choices = onet_missings,
            .help = "What to do with missing values (an empty field, NA, null, NaN). The model keeps the "
-                   "means, and treats the sets that it orders alike."),
+                   "means, and treats missing values in new sets in the same way."),
     OPTION(STRING, "scale", AT(options.scale), .basic = true, .argument = "SCALE",
            .help = "How each feature is scaled, learned from the data and kept in the model: standard (mean "
                    "0 and variance 1), quantile (the share of the data that is smaller) or none. auto looks "
@@ -597,13 +597,13 @@ static const option options[] = {
     OPTION(DOUBLE, "beta1", AT(options.beta1), .argument = "X", RANGE(0, 0.999999),
            .help = "Decay of Adam's mean of the gradient."),
     OPTION(DOUBLE, "beta2", AT(options.beta2), .argument = "X", RANGE(0, 0.99999999),
-           .help = "Decay of Adam's mean of its square."),
+           .help = "Decay of Adam's mean of the squared gradient."),
     OPTION(DOUBLE, "epsilon", AT(options.epsilon), .argument = "X", RANGE(1e-30, 1),
            .help = "Epsilon of Adam."),
     OPTION(DOUBLE, "weight-decay", AT(options.weight_decay), .argument = "X", RANGE(0, 1),
            .default_text = "0.5 for up to 2,000 sets, 0.1 from 10,000 sets on and with --from, in between "
                            "1,000 / sets",
-           .help = "Weight decay: per step, weights shrink by this share of them times the learning rate."),
+           .help = "Weight decay: each step multiplies the weights by 1 - X times the learning rate."),
     OPTION(DOUBLE, "clip", AT(options.clip), .argument = "X", RANGE(0, 1e9),
            .help = "Largest norm of the gradient; 0 sets no limit."),
     OPTION(CHOICE, "batches", AT(options.batches), .argument = "NAME", .choices = onet_batch_kinds,
@@ -616,9 +616,10 @@ static const option options[] = {
            .help = "Seed of the initial weights and of the order of the data."),
     OPTION_MODELS(AT(options.models), true),
     OPTION(CHOICE, "vary", AT(options.vary), .argument = "WHAT", .choices = onet_variations,
-           .help = "With --models, for numbers: in what one of four models differs from the others, beside "
-                   "its seed. Models that see other features err in other sets, so that together they are "
-                   "right more often, if each is nearly as good as the best."),
+           .help = "With --models, for numbers: how every fourth model (2, 6, 10, ...) differs from the "
+                   "others beside its seed. Models with different input features make different mistakes, "
+                   "so the merged model is right more often, provided that each is nearly as good as the "
+                   "best."),
 
     {.group = "Machine"},
     OPTION_THREADS(AT(options.threads)),

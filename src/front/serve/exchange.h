@@ -102,7 +102,7 @@ typedef struct exchange {
     int to; /* its route */
     char *path;
     text body;
-    size_t body_read; /* bytes that came, those included that were not kept */
+    size_t body_read; /* bytes received, including those discarded */
     double began;
     int code;            /* of the answer, or of the error that is known before the body is read */
     bool post, answered; /* answered: a response is queued */

@@ -85,10 +85,10 @@ static const option options[] = {
 
 const command cmd_pages_generate = {
     .name = "pages generate",
-    .summary = "Make plain layouts whose order nobody doubts",
+    .summary = "Make plain layouts whose order is unambiguous",
     .about = "Writes pages with boxes, types, separators and their reading order as JSON Lines: columns, "
              "headlines, facing pages, tables and others, a little askew, some with boxes that overlap or "
-             "without types. They test rules and models where there is no doubt.",
+             "without types. They test rules and models where the order is unambiguous.",
     .examples = "ordernet pages generate --count 200 --out plain.jsonl\n"
                 "ordernet pages eval plain.jsonl",
     .options = options,

@@ -379,7 +379,7 @@ const command cmd_pages_train = {
     .about = "Learns from the pages of the files that have a reading order. Whole documents are held out to "
              "measure the "
              "model: pages of one folder whose names differ only in their last number are of one document. "
-             "With --from a few dozen pages of a title teach its style to a model that knows others.",
+             "With --from, a few dozen pages of a title are enough to teach its style to a trained model.",
     .examples = "ordernet pages train corrected --from shipped --model mine.safetensors\n"
                 "ordernet pages train pages.jsonl --model pages.safetensors",
     .options = options,

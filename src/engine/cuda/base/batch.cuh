@@ -57,7 +57,9 @@ struct back_plan {
 struct set_place { /* a set of the batch: n items, m of them placed */
     int n, row0, pair0;
     int m, step0, cell0;
-    int parts, more; /* of pair_backward: its tiles, and where what all but the first give to c begins */
+    /* Number of pair_backward's tiles for this set; first row, in `more`, of the dc contributions of tiles 2,
+     * 3, ... */
+    int parts, more;
 };
 /* Set b, where the batch has one size (places is NULL) or several. */
 __device__ static inline set_place place_of(const set_place *places, int n, int b) {
@@ -73,7 +75,7 @@ struct back_tile {            /* of pair_backward: all rows of some sets, or som
     int n, row0, sets, pair0; /* row0: of the (first) set; pair0: the first cell of the tile */
     int i0, own;              /* its rows i, counted from row0 */
     int rows, jc;             /* rows i and items j at a time */
-    int more;                 /* what it gives to c: -1 in `sum`, else in `more` from this row on */
+    int more;                 /* its contributions to dc: -1: in `sum`; else in `more` from this row on */
 };
 struct conv_span {           /* a tile of conv: some steps of one set, or all steps of some sets */
     int m, n, s0, steps, t0; /* t0: place of s0 in its set */

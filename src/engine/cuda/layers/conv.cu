@@ -81,7 +81,7 @@ static conv_layout conv_layout_make(int C, bool half, int threads, conv_room mos
     return l;
 }
 
-/* Two stages where they fit into `limit` bytes, else, with `alone`, one. */
+/* Uses two pipeline stages if they fit into `limit` bytes; if not and `alone` is set, one. */
 static bool conv_layouts(const gpu *s, conv_room most, size_t limit, bool alone, conv_plan *p) {
     for (int back = 0; back < 2; back++) {
         conv_layout *l = back ? &p->backward : &p->forward;
@@ -169,9 +169,9 @@ static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most
     return conv_layouts(s, room, shares ? s->shared_all / 2 - 2048 : s->shared, !shares, p);
 }
 
-/* Many small sets need more shared memory per cell than few large ones: so they get smaller tiles first, and
- * in narrow nets as small ones as let two thread blocks share a multiprocessor: of a small batch, so many
- * tiles that each has one. */
+/* Many small sets need more shared memory per cell than few large ones, so their tiles are made smaller
+ * first. In narrow nets tiles are small enough that two thread blocks share a multiprocessor, and in a small
+ * batch there are enough tiles for each of these blocks to have one. */
 bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out) {
     const int at_once = 2 * s->multiprocessors, least = up(runs[count].cell0, at_once);
     if (s->C <= 32)

@@ -58,7 +58,7 @@ struct back_args : pairs_of_block {
     const float *k0, *k1; /* [O] */
     float *grad;
     float *sum;  /* [R, 2H] */
-    float *more; /* [., H]: what the later tiles of a set give to its c */
+    float *more; /* [., H]: contributions to dc of the later tiles of a set */
     float *g;    /* [tiles, H, O] */
     float *part; /* [tiles, H + O] */
     unsigned *counter;

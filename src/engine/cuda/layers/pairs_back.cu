@@ -85,16 +85,16 @@ int back_tiles_most(const gpu *s, int sets) {
 }
 
 /* Rows i of a set of n items per tile, an even number where they are not all: the kernel ends with its
- * largest tile. What all tiles of a set but the first give to its c goes to rows of their own: `more` of them
- * are left, and `tiles` beyond one for each set. */
+ * largest tile. The contributions to dc of all tiles of a set but the first go to rows of their own: `more`
+ * of them are left, and `tiles` beyond one for each set. */
 static int back_rows_of(int n, int cells, int more, int tiles) {
     int all = n * (up(n, 8) * 8), parts = 4 * all > 5 * cells ? up(all, cells) : 1;
     parts = std::max(std::min({parts, 1 + more / n, 1 + tiles}), 1);
     return parts == 1 ? n : std::min(up(up(n, parts), 2) * 2, n);
 }
 
-/* Cells of a tile, about, items j padded: so many that all tiles run at once, where that makes them half as
- * large again at most; in a larger batch as many as a multiprocessor has on average. */
+/* Approximate cells per tile (items j padded): enough that all tiles run at once if that makes them at most
+ * 1.5 times as large; otherwise the average per multiprocessor. */
 static int back_cells(const set_run *runs, int count, int at_once) {
     int all = 0;
     for (int k = 0; k < count; k++) all += runs[k].sets * runs[k].n * (up(runs[k].n, 8) * 8);

@@ -5,10 +5,9 @@
  *
  * A column (what one step of one beam made of all blocks) never changes, so that beams need not be copied:
  * each beam knows the numbers under which its last two columns were made. Blocks see the columns of this step
- * and of the two before it; what a column gives to the next step and to the one after that is computed at its
- * own step
- * (`ahead`), while the column is at hand, so that only these sums are kept. Orders are kept as one (item,
- * beam before) per step, and followed back at the end.
+ * and of the two before it; what a column contributes to the next two steps is computed at its own step
+ * (`ahead`), while the column is in memory, and only these sums are kept. Orders are kept as one (item, beam
+ * before) per step, and followed back at the end.
  *
  * All sums of a cell have one order, whatever S, the number of threads and the kind of memory: so the
  * results do not depend on the layout. Pools are largest (or smallest) values, found by integer atomics on

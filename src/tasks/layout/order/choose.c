@@ -1,8 +1,7 @@
 /* Predicts a page's order and how certain it is: lets the network score the orders of all rules and chooses
  * the most probable one, with a preference for the rule that is usual for the title (on small pages that rule
- * alone decides). The network nearly always recognises the better one of
- * several complete orders; orders that it searched itself, step by step, were worse on every split
- * (experiments/pages). */
+ * alone decides). The network nearly always recognises the better one of several complete orders; orders that
+ * it searched itself, step by step, were worse on every split (experiments/pages). */
 #include "tasks/layout/order/choose.h"
 
 #include <math.h>
@@ -17,23 +16,24 @@
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 
-/* A SMALL page is ordered by the usual way alone: the network is right less often on such pages, also if it
- * learned from corrected pages of their title (experiments/pages). Scoring an order
- * takes a pass over the page, so on a page of over LARGE regions only LARGE_WAYS ways are scored, and a
- * HUGE_PAGE, far larger than those of training, gets the order of the usual way. SHAKEN: how many copies of a
- * page of over SMALL and at most LARGE regions, a little askew, are scored as well. A change of a thousandth
+/* A SMALL page is ordered by the usual way alone: the network is right less often on such pages, even if it
+ * was trained on corrected pages of their title (experiments/pages). Scoring an order takes a pass over the
+ * page, so on a page of over LARGE regions only LARGE_WAYS ways are scored, and a HUGE_PAGE, far larger than
+ * those of training, gets the order of the usual way. SHAKEN: how many copies of a page of over SMALL and at
+ * most LARGE regions, a little askew, are scored as well. A change of a thousandth
  * of the height can change the network's answer; the mean over such copies changes less. */
 enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
 /* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
  * are about as probable the rule is right more often than the network (experiments/pages). On plain layouts
- * it nearly always is, and so is a way that corrected pages of the title have shown to be usual. */
+ * the rule nearly always is right, and so is a way that corrected pages have shown to be usual for the title.
+ */
 static const double PREFERENCE = 3, PREFERENCE_SHOWN = 8;
 
 /* The confidence that an order is right to the last region is a logistic function of two inputs: the logit of
  * the order's share in the probability of all orders tried, the PREFERENCE included, and the logarithm of the
- * number of regions. It is SAME if all ways agree. Fitted on collections that the
- * networks had not seen, where it is calibrated (experiments/pages). */
+ * number of regions. It is SAME if all ways agree. Fitted on collections that the networks had not seen,
+ * where it is calibrated (experiments/pages). */
 static const double SURE = 1.936, SURE_LOGIT = 0.18, SURE_REGIONS = -0.83, SAME = 0.97;
 
 /* Distortions, in heights of the page: the largest skew, the deviation of the width and of each edge. */

@@ -52,7 +52,7 @@ bool rule_has_initials(const page_box *boxes, int n, double highest);
 
 /* What may be read across a division: nothing (facing pages, separators across the page); headings, notes and
  * running titles, where white space or separators divide a part of the page in one direction alone, so that
- * nobody doubts the order of the text; the columns beside a gutter, where white that is wider crosses them.
+ * the order of the text is unambiguous; the columns beside a gutter, where white that is wider crosses them.
  */
 typedef enum page_doubt { DOUBT_NONE, DOUBT_TITLES, DOUBT_COLUMNS } page_doubt;
 /* What has places start .. middle - 1 is read before what has middle .. end - 1. */

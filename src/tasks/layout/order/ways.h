@@ -25,7 +25,7 @@ int page_way_named(const char *name);
  */
 onet_status page_way(int way, const page_layout *l, int32_t *order, onet_error *err);
 
-/* Where white space and separators divide the page and nobody doubts the order (rules.h). */
+/* Where white space and separators divide the page and the order is unambiguous (rules.h). */
 typedef struct page_divisions {
     /* The regions, without those inside others, in the order of the rule of gutters; ~i if region i is a
      * heading, a note or otherwise not text, which may be read elsewhere. */
