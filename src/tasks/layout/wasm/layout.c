@@ -17,7 +17,7 @@ typedef struct layout {
     const xmlNode **elements; /* by their number */
 } layout;
 
-/* JSON needs jansson, which is not at hand here. */
+/* Boxes in JSON have no pictures or texts to show. */
 static onet_status refuse_boxes(page_file *f, onet_error *err) {
     return fail(err, ONET_BAD,
                 "%s: boxes as JSON are read by the program; this page reads PAGE XML, ALTO and hOCR",
