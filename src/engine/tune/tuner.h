@@ -49,7 +49,7 @@ typedef struct tuner {
     onet_sets *glanced;         /* sets of part 0 */
     size_t given;               /* the size of the caller's options: what they cannot hold is not chosen */
     choice_made base_made;
-    bool fixed[SETTINGS];
+    bool fixed[TUNED_SETTINGS];
     config *configs;  /* [MOST_CONFIGS] */
     int count, known; /* configs; settings taken from the list of known ones */
     trials done, memo;
