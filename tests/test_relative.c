@@ -185,7 +185,7 @@ static void items_left_out_still_count(void **state) {
     standardise(m);
     assert_int_equal(augment_relate(drawn, m->mean, m->scale, &err), ONET_OK);
     for (int whole = 0; whole < 2; whole++) {
-        augment_draw(drawn, 0, whole);
+        augment_sample(drawn, 0, whole);
         assert_true(whole == (drawn->sets.start[B] == B * SIZE));
         uint32_t index[B];
         net *t = training_net(m, &drawn->sets, SIZE, drawn->relative, index);

@@ -32,7 +32,7 @@ static void shapes_fill_the_square(void **state) {
                 float xy[2 * MOST];
                 rng r;
                 rng_seed(&r, seed, 0);
-                assert_true(tsp_shape_draw((tsp_shape)c->value, &r, n, xy));
+                assert_true(tsp_shape_sample((tsp_shape)c->value, &r, n, xy));
                 float low[2] = {1, 1}, high[2] = {0, 0};
                 for (int i = 0; i < 2 * n; i++) {
                     assert_true(xy[i] >= 0 && xy[i] <= 1 && fmodf(xy[i] * 0x1p24f, 1) == 0);
@@ -53,7 +53,7 @@ static double spacing(tsp_shape shape) {
         float xy[2 * N];
         rng r;
         rng_seed(&r, seed, 1);
-        assert_true(tsp_shape_draw(shape, &r, N, xy));
+        assert_true(tsp_shape_sample(shape, &r, N, xy));
         for (int i = 0; i < N; i++) {
             double nearest = 2;
             for (int j = 0; j < N; j++)

@@ -48,12 +48,12 @@ static onet_status from_costs(onet_tsp *t, int n, const float *costs) {
     return ONET_OK;
 }
 
-int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
+int tsp_sample(const tsp_plan *plan, size_t index, float *xy) {
     int n = size_of(plan, index);
     rng r;
     rng_seed(&r, plan->seed, index);
     if (plan->asymmetric) return random_costs(&r, n, xy) ? n : 0;
-    return tsp_shape_draw(plan->shape, &r, n, xy) ? n : 0;
+    return tsp_shape_sample(plan->shape, &r, n, xy) ? n : 0;
 }
 
 const onet_choice *tsp_labels(void) {
@@ -126,10 +126,10 @@ typedef struct job {
     onet_error err;
 } job;
 
-/* Draws the instance s->at, and solves it or plants its search tree. */
+/* Samples the instance s->at, and solves it or plants its search tree. */
 static onet_status begin(const job *j, solved *s, float *xy, int32_t *tour) {
     const tsp_plan *plan = j->plan;
-    int n = tsp_draw(plan, j->first + s->at, xy);
+    int n = tsp_sample(plan, j->first + s->at, xy);
     onet_status status = !n                 ? ONET_MEMORY
                          : plan->asymmetric ? from_costs(&s->t, n, xy)
                                             : tsp_floats(&s->t, n, xy, NULL);
@@ -439,22 +439,22 @@ static float on_the_grid(float x) {
     return (float)(round((double)x * 0x1p24) * 0x1p-24);
 }
 
-bool tsp_shape_draw(tsp_shape shape, rng *r, int n, float *xy) {
-    static void (*const draw[])(rng *, int, double *) = {clustered, grid, lines, stretched};
-    enum { FIRST = TSP_SHAPE_CLUSTERED, OTHERS = sizeof draw / sizeof *draw };
+bool tsp_shape_sample(tsp_shape shape, rng *r, int n, float *xy) {
+    static void (*const sample[])(rng *, int, double *) = {clustered, grid, lines, stretched};
+    enum { FIRST = TSP_SHAPE_CLUSTERED, OTHERS = sizeof sample / sizeof *sample };
     if (shape == TSP_SHAPE_MIXED)
         shape = rng_below(r, 3) ? TSP_SHAPE_UNIFORM : FIRST + (tsp_shape)rng_below(r, OTHERS);
     if (shape == TSP_SHAPE_UNIFORM) {
         for (int i = 0; i < 2 * n; i++) xy[i] = (float)(rng_u64(r) >> 40) * 0x1p-24f;
         return true;
     }
-    double *drawn = array_new((size_t)n * 2, sizeof *drawn);
-    if (!drawn) return false;
-    draw[shape - FIRST](r, n, drawn);
-    onet_tsp t = {.n = n, .xy = drawn}; /* without distances, which a place in the square does not need */
+    double *sampled = array_new((size_t)n * 2, sizeof *sampled);
+    if (!sampled) return false;
+    sample[shape - FIRST](r, n, sampled);
+    onet_tsp t = {.n = n, .xy = sampled}; /* without distances, which a place in the square does not need */
     onet_status status = onet_tsp_net_items(&t, ONET_TSP_FITTED, xy, NULL);
     for (int i = 0; i < 2 * n && !status; i++) xy[i] = on_the_grid(xy[i]);
     if (!status) square_turn(n, xy, (int)rng_below(r, SQUARE_SYMMETRIES), xy);
-    free(drawn);
+    free(sampled);
     return !status;
 }

@@ -173,7 +173,7 @@ static onet_status add_windows(text *t, lines *l, const prepare_options *options
     }
     rng r;
     rng_seed(&r, options->seed ^ WINDOWS_SEED, (uint64_t)l->number);
-    int count = windows_draw(&options->windows, &r, words, opens, list);
+    int count = windows_sample(&options->windows, &r, words, opens, list);
     onet_status status = ONET_OK;
     for (int i = 0; i < count && !status; i++) {
         status = add_set(t, l, list[i].from + opens, list[i].count, out, err);
