@@ -133,7 +133,7 @@ onet_status augment_new(augment **out, const onet_sets *all, const onet_sets *ow
     return status;
 }
 
-onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err) {
+onet_status augment_relative(augment *a, const float *mean, const float *scale, onet_error *err) {
     const onet_sets *own = a->own;
     size_t d = (size_t)own->width, items = own->start[own->count], largest = 1;
     for (size_t s = 0; s < own->count; s++)

@@ -43,7 +43,7 @@ void augment_free(augment *a);
 
 /* If the net takes features relative to the set, these are relative to the set as given, whatever is left out
  * or moved. mean, scale: the standardisation. Call it once, before the first sample. */
-onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err);
+onet_status augment_relative(augment *a, const float *mean, const float *scale, onet_error *err);
 
 /* The features from first_rank on are ranks within the set: where items are left out, those that are kept get
  * ranks among themselves, as a smaller set would have. Call it before the first sample. */
