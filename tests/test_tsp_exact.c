@@ -140,11 +140,11 @@ static void same_for_any_number(const tsp_plan *plan, size_t first, size_t count
     static const int numbers[] = {1, 2, 3, 8};
     onet_sets *sets[4];
     for (int i = 0; i < 4; i++) {
-        pool *threads = pool_new(numbers[i]);
+        thread_pool *threads = thread_pool_new(numbers[i]);
         assert_non_null(threads);
         assert_int_equal(sets_new(&sets[i], 2, NULL), ONET_OK);
         assert_int_equal(tsp_generate(plan, first, count, threads, tsp_append, sets[i], NULL), ONET_OK);
-        pool_free(threads);
+        thread_pool_free(threads);
         assert_int_equal(sets[i]->count, count);
         size_t items = sets[0]->start[count];
         assert_memory_equal(sets[i]->start, sets[0]->start, (count + 1) * sizeof(size_t));

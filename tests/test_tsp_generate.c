@@ -190,11 +190,11 @@ static void asymmetric_costs(void **state) {
     tsp_plan plan = {.size = sizes, .sizes = 9, .seed = 4, .asymmetric = true, .kicks = 2};
     for (int threads = 1; threads <= 3; threads++) {
         costs_seen seen = {0};
-        pool *p = pool_new(threads);
+        thread_pool *p = thread_pool_new(threads);
         assert_int_equal(tsp_generate(&plan, 0, 45, p, see_costs, &seen, NULL), ONET_OK);
         assert_int_equal(seen.count, 45);
         sums[threads - 1] = seen.sum;
-        pool_free(p);
+        thread_pool_free(p);
     }
     assert_true(sums[0] == sums[1] && sums[0] == sums[2]); /* in the same order, to the last bit */
     /* The local search against the dynamic program, which is exact for both names of it. */

@@ -86,7 +86,7 @@ onet_status tune_estimate(tuner *s, const choice_made *made, onet_tuned *result,
     s->deadline = 0; /* the search is over */
     atomic_store(&s->late, false);
     if (!s->on_gpu && s->workers > 1)
-        pool_run(s->pool, count, estimate_one, e);
+        thread_pool_run(s->thread_pool, count, estimate_one, e);
     else
         for (int i = 0; i < count; i++) estimate_one(e, i, 0);
     onet_status status = estimate_report(e, 0, e->models, NULL, &result->test, err);

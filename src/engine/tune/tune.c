@@ -219,13 +219,13 @@ static onet_status open_search(tuner *s, onet_error *err) {
     }
     if (status) return status;
     s->configs = array_new(MOST_CONFIGS, sizeof *s->configs);
-    s->pool = pool_new(s->base.threads);
-    if (!s->configs || !s->pool) return fail_memory(err, "the search");
-    s->threads = pool_threads(s->pool);
+    s->thread_pool = thread_pool_new(s->base.threads);
+    if (!s->configs || !s->thread_pool) return fail_memory(err, "the search");
+    s->threads = thread_pool_threads(s->thread_pool);
     s->workers = s->threads < GENERATION ? s->threads : GENERATION;
     if (s->workers < s->threads) {
-        pool_free(s->pool);
-        if (!(s->pool = pool_new(s->workers))) return fail_memory(err, "the search");
+        thread_pool_free(s->thread_pool);
+        if (!(s->thread_pool = thread_pool_new(s->workers))) return fail_memory(err, "the search");
     }
     return ONET_OK;
 }
@@ -240,7 +240,7 @@ static void close_search(tuner *s) {
     free(s->configs);
     trials_free(&s->done);
     trials_free(&s->memo);
-    pool_free(s->pool);
+    thread_pool_free(s->thread_pool);
 }
 
 static onet_status end_search(tuner *s, onet_train_options *options, onet_tuned *result, onet_error *err) {

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "engine/tune/space.h"
 #include "ordernet_tune.h"
 
@@ -60,7 +60,7 @@ typedef struct tuner {
     double offset;       /* seconds of earlier calls */
     double started;
     int threads, workers;
-    pool *pool;
+    thread_pool *thread_pool;
     bool on_gpu;
     char kernels[32];
     /* While a generation runs. */

@@ -354,7 +354,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     table *t = array_new(1, sizeof *t);
     rival_list *rivals = array_new(1, sizeof *rivals);
     progress p;
-    gap_setting setting = {.threads = pool_new(v->net.search.threads), .tick = tick, .context = &p};
+    gap_setting setting = {.threads = thread_pool_new(v->net.search.threads), .tick = tick, .context = &p};
     onet_status status = t && rivals && setting.threads ? ONET_OK : fail_memory(err, "the evaluation");
     progress_start(&p, v->quiet);
     interrupt_catch();
@@ -377,7 +377,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_tsp_net_free(setting.beam);
     onet_model_free(model);
     onet_model_free(again);
-    pool_free(setting.threads);
+    thread_pool_free(setting.threads);
     free(t);
     free(rivals);
     return status;

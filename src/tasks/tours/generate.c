@@ -283,7 +283,7 @@ static void work(void *arg, int task, int thread) {
     pthread_mutex_unlock(&j->mutex);
 }
 
-onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool *threads, tsp_put *put,
+onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, thread_pool *threads, tsp_put *put,
                          void *context, onet_error *err) {
     for (int i = 0; i < plan->sizes; i++) {
         if (plan->size[i] < 1 || plan->size[i] > ONET_TSP_MAX_CITIES)
@@ -308,11 +308,11 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
         if ((size_t)plan->size[i] > j.most) j.most = (size_t)plan->size[i];
     j.values = plan->asymmetric ? j.most * j.most : 2 * j.most;
     j.block = j.most <= SMALL ? BLOCK : 1;
-    j.slots = (size_t)pool_threads(threads) * (AHEAD / j.block);
+    j.slots = (size_t)thread_pool_threads(threads) * (AHEAD / j.block);
     j.ring = array_new(j.slots, sizeof *j.ring);
     if (!j.ring) return fail_memory(err, "the instances");
     j.blocks = (count + j.block - 1) / j.block;
-    pool_run(threads, pool_threads(threads), work, &j);
+    thread_pool_run(threads, thread_pool_threads(threads), work, &j);
     for (size_t i = 0; i < j.slots; i++) {
         drop(&j.ring[i]);
         free(j.ring[i].xy);

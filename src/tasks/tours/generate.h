@@ -10,8 +10,8 @@
 #ifndef TOURS_GENERATE_H
 #define TOURS_GENERATE_H
 
-#include "engine/base/pool.h"
 #include "engine/base/rng.h"
+#include "engine/base/thread_pool.h"
 #include "ordernet.h"
 #include "tasks/tours/load.h"
 #include <stdbool.h>
@@ -67,7 +67,7 @@ typedef onet_status tsp_put(void *context, int n, const float *xy, const int32_t
 /* Gives instances first .. first+count-1 to put, one at a time and in their order, from any thread; under 8
  * symmetries, eight times in a row, each with the canonical tour of its own. They do not depend on the number
  * of threads. */
-onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool *threads, tsp_put *put,
+onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, thread_pool *threads, tsp_put *put,
                          void *context, onet_error *err);
 /* A tsp_put: appends points to the onet_sets that `sets` points to. */
 onet_status tsp_append(void *sets, int n, const float *xy, const int32_t *tour, onet_error *err);
