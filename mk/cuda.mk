@@ -20,7 +20,7 @@ $(B)/src/engine/cuda/%.o: src/engine/cuda/%.cu $(B)/CUDA_ARCH.value
 
 ERROR_OBJ := $(addprefix $(B)/src/engine/base/,error.o number.o shown.o)
 
-libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
+libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/engine/kernels/batch_size.o
 	$(call say,LD $@)
 	$(Q)$(NVCC) -shared -gencode arch=compute_$(CUDA_ARCH),code=sm_$(CUDA_ARCH) $^ -o $@
 

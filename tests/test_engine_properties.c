@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/operations.h"
 #include "paper_form.h"
 #include "random_model.h"

@@ -113,7 +113,7 @@ static void standardise(onet_model *m) {
     }
 }
 
-/* A step with all sets, of up to n items; relative: as in net.h. */
+/* A step with all sets, of up to n items; relative: as in backend.h. */
 static net *training_net(const onet_model *m, const onet_sets *sets, int n, const float *relative,
                          uint32_t *index) {
     net *t;

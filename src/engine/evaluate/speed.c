@@ -9,7 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/sized.h"
 #include "engine/base/thread_pool.h"
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/operations.h"
 #include "engine/kernels/peak.h"
 #include "engine/model/generated.h"

@@ -1,4 +1,4 @@
-/* Computes a training step on the CPU (the CPU backend of net.h): gathers the batch, runs forward and
+/* Computes a training step on the CPU (the CPU backend of backend.h): gathers the batch, runs forward and
  * backward pass over threads, and computes sums over the batch and batch norms. The layers are in the other
  * cpu_*.c. */
 #include "engine/kernels/cpu.h"

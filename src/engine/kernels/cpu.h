@@ -11,7 +11,7 @@
 #define KERNELS_CPU_H
 
 #include "engine/base/thread_pool.h"
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/relations.h"
 #include "engine/kernels/weights.h"
 

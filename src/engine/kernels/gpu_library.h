@@ -3,11 +3,11 @@
 #ifndef KERNELS_GPU_LIBRARY_H
 #define KERNELS_GPU_LIBRARY_H
 
+#include "engine/kernels/backend.h"
 #include "engine/kernels/device.h"
-#include "engine/kernels/net.h"
 
-/* ABI version, part of the symbol names; defined only here. Raise it when this header, net.h, onet_settings,
- * onet_error or order.h changes, so that an older library fails to load. */
+/* ABI version, part of the symbol names; defined only here. Raise it when this header, backend.h,
+ * onet_settings, onet_error or order.h changes, so that an older library fails to load. */
 #define CUDA_VERSIONED(name) name##_17
 #define CUDA_TEXT(name)      #name
 #define CUDA_SYMBOL(name)    CUDA_TEXT(name)

@@ -24,7 +24,7 @@ typedef struct augment {
     size_t first_rank;          /* the features from this one on are ranks within the set */
     scaling_place *place;       /* [largest set]: to rank what is kept; NULL: there are no ranks */
     int32_t *right;             /* [largest set]: the order of a set, from which it strays */
-    int32_t *target;            /* [items of own]: as in net.h; NULL: nothing strays */
+    int32_t *target;            /* [items of own]: as in backend.h; NULL: nothing strays */
     onet_sets sizes;            /* all sets of the epoch: their sizes only */
     onet_sets sets;             /* this rank's sets of the epoch */
 } augment;
