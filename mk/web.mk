@@ -14,7 +14,7 @@ WASM_SRC    := $(filter-out $(WASM_OWN:src/front/wasm/%=src/engine/base/%),$(LIB
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)
 WASM_LINK   := --target=wasm32-wasi --sysroot=/usr -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--gc-sections
 # The page reads and writes the files of the program's tasks with the same code. tests/header.sh reads this list too.
-WASM_TASKS  := src/tasks/tours/geo.c src/tasks/tours/load.c src/tasks/tours/matrix.c src/tasks/tours/tsplib.c src/tasks/layout/alto.c src/tasks/layout/file.c src/tasks/layout/hocr.c src/tasks/layout/html.c src/tasks/layout/names.c src/tasks/layout/page_xml.c src/tasks/layout/reading_order.c src/tasks/layout/text.c src/tasks/layout/xml.c
+WASM_TASKS  := src/tasks/tours/geo.c src/tasks/tours/load.c src/tasks/tours/matrix.c src/tasks/tours/tsplib.c src/tasks/layout/alto.c src/tasks/layout/file.c src/tasks/layout/hocr.c src/tasks/layout/html.c src/tasks/layout/names.c src/tasks/layout/page_xml.c src/tasks/layout/page_xml_order.c src/tasks/layout/text.c src/tasks/layout/xml.c
 WASM_PAGE   := $(patsubst %.c,$(WASM_B)/%.o,$(WASM_ENTRY) $(WASM_TASKS)) $(WASM_OBJ)
 WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && \
                [ -e "$$($(WASM_CC) --target=wasm32-wasi --rtlib=compiler-rt -print-libgcc-file-name)" ] && echo yes)
