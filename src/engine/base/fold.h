@@ -8,6 +8,9 @@
 
 enum { FOLD_INVALID = -1, FOLD_TOO_LONG = -2 };
 
+/* Bytes of the longest word that is folded at all. */
+enum { FOLD_LONGEST = 256 };
+
 /* Lower-cases UTF-8, code point by code point (Unicode's simple mapping). Gives the length of what was
  * written to out, which is not terminated; FOLD_INVALID for bytes that are not UTF-8, and FOLD_TOO_LONG when
  * the result does not fit. fold_room(length) bytes always fit. */

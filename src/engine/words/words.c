@@ -11,8 +11,6 @@
 #include "engine/words/kind.h"
 #include "ordernet_words.h"
 
-enum { LONGEST = 256 }; /* bytes of the longest word that is folded; a longer one is unknown */
-
 static uint64_t hash_of(const char *text, size_t length) {
     uint64_t h = 14695981039346656037u; /* FNV-1a */
     for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
@@ -84,11 +82,11 @@ static int32_t row_of_core(const onet_words *words, const char *word, size_t len
 }
 
 int32_t words_find_known(const onet_words *words, const char *text, size_t length, bool *known) {
-    char lower[2 * LONGEST + 4], plain[2 * LONGEST + 4];
+    char lower[2 * FOLD_LONGEST + 4], plain[2 * FOLD_LONGEST + 4];
     bool unused;
     if (!known) known = &unused;
     *known = false;
-    if (length > LONGEST || kind_reserved(text, length)) return row_of_kind(words, kind_other());
+    if (length > FOLD_LONGEST || kind_reserved(text, length)) return row_of_kind(words, kind_other());
     ptrdiff_t folded = fold_lower(text, length, lower, sizeof lower);
     if (folded < 0) return row_of_kind(words, kind_other());
     int32_t row = words_exact(words, lower, (size_t)folded);

@@ -164,8 +164,8 @@ static onet_status add_box(page_file *f, page *p, const json_value *value, size_
     const char *id = json_text(json_member(value, "id"));
     char name[32];
     snprintf(name, sizeof name, "item %zu", number);
-    if (p->count >= PAGE_MAX_REGIONS)
-        return fail(err, ONET_BAD, "%s:%ld: over %d boxes", f->path, line, PAGE_MAX_REGIONS);
+    if (p->count >= ONET_PAGES_MAX_REGIONS)
+        return fail(err, ONET_BAD, "%s:%ld: over %d boxes", f->path, line, ONET_PAGES_MAX_REGIONS);
     page_region *r = page_add(p, id && *id ? id : name, type, plain ? flags_of(value) : kind_of(type));
     if (!r) return fail_memory(err, "the boxes of a page");
     r->line = line;
@@ -404,9 +404,9 @@ static onet_status read_document(page_file *f, const json_value *document, long 
         if (!page_box_valid(&boxes[items[i].number])) continue;
         if (!p || items[i].page != page_no) p = add_page(f);
         page_no = items[i].page;
-        if (p && p->count >= PAGE_MAX_REGIONS)
+        if (p && p->count >= ONET_PAGES_MAX_REGIONS)
             status = fail(err, ONET_BAD, "%s:%ld: over %d boxes on page %lld", f->path, items[i].line,
-                          PAGE_MAX_REGIONS, (long long)page_no);
+                          ONET_PAGES_MAX_REGIONS, (long long)page_no);
         page_region *r =
             p && !status ? page_add(p, json_text(json_member(reference, "$ref")), type, kind_of(type)) : NULL;
         if (!r && !status) status = fail_memory(err, "the boxes of a page");

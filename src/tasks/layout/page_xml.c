@@ -112,8 +112,9 @@ static onet_status read_region(page_file *f, page *p, const xmlNode *node, bool 
     char type[64] = "";
     long line = xmlGetLineNo(node);
     page_kind kind = KIND_OTHER;
-    if (p->count >= PAGE_MAX_REGIONS)
-        return fail(err, ONET_BAD, "%s:%ld: the page has over %d regions", f->path, line, PAGE_MAX_REGIONS);
+    if (p->count >= ONET_PAGES_MAX_REGIONS)
+        return fail(err, ONET_BAD, "%s:%ld: the page has over %d regions", f->path, line,
+                    ONET_PAGES_MAX_REGIONS);
     if (!strcmp(name, "TextRegion")) {
         xml_get(node, "type", type, sizeof type);
         if (!*type) custom_type(node, type);

@@ -55,8 +55,6 @@ static bool lower_case_word(const char *lower) {
     return bsearch(lower, common, sizeof common / sizeof *common, sizeof *common, compare) != NULL;
 }
 
-enum { LONGEST = 256 }; /* longer words keep their letters as they are */
-
 const onet_choice *onet_letter_cases(void) {
     static const onet_choice list[] = {
         {"sentence", "a capital at the beginning; common words in lower case; else as typed",
@@ -158,12 +156,12 @@ static bool has_letter_or_digit(const char *token) {
 }
 
 static void put_word(writer *w, const char *token, onet_letters letters) {
-    char lower[2 * LONGEST + 4], title[2 * LONGEST + 8];
+    char lower[2 * FOLD_LONGEST + 4], title[2 * FOLD_LONGEST + 8];
     size_t length = strlen(token);
     bool is_word = has_letter_or_digit(token) || fold_has_case(token, length);
     bool begins = w->begins && is_word;
     if (is_word) w->begins = false;
-    ptrdiff_t low = letters != ONET_CASE_KEEP && length <= LONGEST
+    ptrdiff_t low = letters != ONET_CASE_KEEP && length <= FOLD_LONGEST
                         ? fold_lower(token, length, lower, sizeof lower - 1)
                         : -1;
     if (low < 0) {
