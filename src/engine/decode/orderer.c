@@ -21,6 +21,16 @@
 #include "ordernet_measure.h"
 #include "ordernet_train.h"
 
+const onet_choice *onet_decodes(void) {
+    static const onet_choice list[] = {
+        {"beam", "beam search", ONET_BEAM},
+        {"greedy", "the most probable item at each step", ONET_GREEDY},
+        {"sample", "drawn by its probability", ONET_SAMPLE},
+        {0},
+    };
+    return list;
+}
+
 enum { LARGE = 400 }; /* items from which on a set gets all threads, however many sets there are */
 
 /* A set being ordered whose caller asked for progress. */

@@ -172,6 +172,18 @@ static void begin_block(const job *j, size_t block, solved *s) {
     advance(j, s);
 }
 
+/* Turns cities of the unit square by symmetry 0 .. 7, without rounding where they are multiples of 2^-24:
+ * bit 0 mirrors x, bit 1 y, bit 2 swaps. from [n, 2], to [n, 2]; both may be the same. */
+static void square_turn(int n, const float *from, int symmetry, float *to) {
+    for (int i = 0; i < n; i++) {
+        float x = from[2 * i], y = from[2 * i + 1];
+        if (symmetry & 1) x = 1 - x;
+        if (symmetry & 2) y = 1 - y;
+        to[2 * i] = symmetry & 4 ? y : x;
+        to[2 * i + 1] = symmetry & 4 ? x : y;
+    }
+}
+
 /* Puts an instance under each symmetry. A tour keeps its edges, but not its start and direction, which follow
  * from the coordinates. */
 static onet_status put_views(const job *j, int n, const float *xy, const int32_t *tour, onet_error *err) {
@@ -421,16 +433,6 @@ static void stretched(rng *r, int n, double *xy) {
         point p = anywhere(r);
         xy[2 * i] = p.x;
         xy[2 * i + 1] = p.y * height;
-    }
-}
-
-void square_turn(int n, const float *from, int symmetry, float *to) {
-    for (int i = 0; i < n; i++) {
-        float x = from[2 * i], y = from[2 * i + 1];
-        if (symmetry & 1) x = 1 - x;
-        if (symmetry & 2) y = 1 - y;
-        to[2 * i] = symmetry & 4 ? y : x;
-        to[2 * i + 1] = symmetry & 4 ? x : y;
     }
 }
 

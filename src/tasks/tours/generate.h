@@ -27,10 +27,6 @@ typedef enum tsp_shape {
 const onet_choice *tsp_shapes(void);
 
 enum { SQUARE_SYMMETRIES = 8 };
-/* Turns cities of the unit square by symmetry 0 .. 7, without rounding where they are multiples of 2^-24:
- * bit 0 mirrors x, bit 1 y, bit 2 swaps. from [n, 2], to [n, 2]; both may be the same. */
-void square_turn(int n, const float *from, int symmetry, float *to);
-
 /* Samples n cities xy [n, 2]. All coordinates are multiples of 2^-24 in [0, 1], which float32 holds exactly.
  * Uniform cities are spread over the unit square; those of other shapes are scaled to fit it, as the net's
  * inputs are (onet_tsp_net_items), and turned by a random symmetry of it. False if memory ran out. */
