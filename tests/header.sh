@@ -9,7 +9,7 @@
 . tests/count.sh
 
 # The rest of base (SHA-256, arenas) is the library's own.
-SHARED="choice clock error file fold json json_tree library limits lines memory names number rng shown thread_pool utf8 world"
+SHARED="choice clock error file json json_tree library limits lines memory names number rng shown thread_pool utf8 word_form world"
 PUBLIC='ordernet(_[a-z]+)?\.h'
 BASE="engine/base/($(echo "$SHARED" | tr ' ' '|'))\.h"
 

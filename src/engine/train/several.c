@@ -81,7 +81,7 @@ static int look(void *context) {
     return s->o->progress && s->o->progress(s->o->context, &s->last);
 }
 
-void train_one_of_several(onet_train_options *o, int number) {
+void train_options_of_model(onet_train_options *o, int number) {
     bool differs = number % 4 == 1;
     if (differs && o->vary == ONET_VARY_WITHIN) o->within = !o->within;
     if (differs && o->vary == ONET_VARY_RELATIVE) o->settings.relative = !o->settings.relative;
@@ -102,7 +102,7 @@ static void train_member(void *arg, int number, int thread) {
     char *path = o.model_path ? train_part(o.model_path, number + 1) : NULL;
     m->status = o.model_path && !path ? fail_memory(&m->err, "the names of the files") : ONET_OK;
     m->status = world_agree(s->w, m->status, &m->err);
-    train_one_of_several(&o, number);
+    train_options_of_model(&o, number);
     o.threads = s->threads;
     o.model_path = path;
     o.half = 0; /* the merged model is rounded, once */

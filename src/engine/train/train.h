@@ -12,8 +12,8 @@
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err);
 
-/* From the options of several models those of number 0, 1, ...: its seed and features. */
-void train_one_of_several(onet_train_options *options, int number);
+/* Makes the options of several models those of model number 0, 1, ...: its seed and features. */
+void train_options_of_model(onet_train_options *options, int number);
 
 /* The pool of a training on this many sets if `given` is AUTO; else `given`. */
 onet_pool train_pool(onet_pool given, size_t sets);

@@ -27,7 +27,7 @@ static void estimate_one(void *arg, int number, int thread) {
     const choice_made *made = given ? &s->base_made : e->made;
     running r = {.s = s, .started = clock_seconds()};
     onet_train_options o = tune_options(s, made, s->on_gpu ? s->threads : s->threads / s->workers);
-    if (!given) train_one_of_several(&o, number);
+    if (!given) train_options_of_model(&o, number);
     o.progress = tune_look;
     o.context = &r;
     e->status[number] = tune_train(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);
