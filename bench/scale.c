@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "engine/base/rng.h"
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/operations.h"
 #include "engine/model/generated.h"
 

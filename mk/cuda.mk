@@ -20,13 +20,13 @@ $(B)/src/engine/cuda/%.o: src/engine/cuda/%.cu $(B)/CUDA_ARCH.value
 
 ERROR_OBJ := $(addprefix $(B)/src/engine/base/,error.o number.o shown.o)
 
-libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
+libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/engine/kernels/batch_size.o
 	$(call say,LD $@)
 	$(Q)$(NVCC) -shared -gencode arch=compute_$(CUDA_ARCH),code=sm_$(CUDA_ARCH) $^ -o $@
 
 # Its tests are linked with few objects, since machines with a GPU often lack the other libraries.
 CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/engine/kernels/%,$(LIB_OBJ)) $(ERROR_OBJ) \
-             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/pool.o model/choices.o model/settings.o model/shape.o \
+             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/thread_pool.o model/choices.o model/settings.o model/shape.o \
                model/generated.o)
 
 $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
@@ -35,7 +35,7 @@ $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
 CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/engine/kernels/% $(B)/src/engine/decode/%,$(LIB_OBJ)) $(ERROR_OBJ) \
-             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/pool.o base/rng.o base/sha256.o base/sized.o base/utf8.o base/version.o base/world.o \
+             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/thread_pool.o base/rng.o base/sha256.o base/sized.o base/utf8.o base/version.o base/world.o \
                data/columns.o data/constraints.o data/relating.o data/scaling.o data/scaling_learn.o data/doubles.o data/lost.o data/sets.o model/choices.o model/settings.o model/shape.o model/generated.o model/statistics.o)
 
 $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)

@@ -47,7 +47,7 @@ dist-aarch64: setup-debian $(ARM64)/usr/lib
 	$(BUILD_PAGE)
 	$(Q)$(CROSS) -j$$(nproc) dist-static
 
-# The page is built by this CPU's program; its word model is the shipped one, under a second name.
+# The browser page is built by this CPU's program; its word model is the shipped one, under a second name.
 DIST_PAGE   ?= $(PAGE)
 BUILD_PAGE   = $(if $(WASM_HERE),$(Q)$(MAKE) --no-print-directory -s page)
 dist-static: $(B)/static/ordernet

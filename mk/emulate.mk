@@ -12,7 +12,7 @@ $(B)/emulated/%.o: src/engine/cuda/%.cu $(EMUDEPS)
 	$(call say,CXX $<)
 	$(Q)$(CXX) $(EMUFLAGS) -c $(@:.o=.cc) -o $@
 
-$(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
+$(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(ERROR_OBJ) $(B)/src/engine/kernels/batch_size.o
 	$(call say,LD $@)
 	$(Q)$(CXX) $(EMUFLAGS) -O2 -shared $^ -pthread -o $@
 
@@ -41,7 +41,7 @@ $(B)/races/emulate.o: tests/cuda/emulate/emulate.cc $(EMUDEPS)
 	$(call say,CXX $<)
 	$(Q)$(CXX) $(EMUFLAGS) -O2 -DEMULATE_RACES -c $< -o $@
 
-$(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/races/emulate.o $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
+$(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/races/emulate.o $(ERROR_OBJ) $(B)/src/engine/kernels/batch_size.o
 	$(call say,LD $@)
 	$(Q)$(CXX) -fsanitize=thread -shared $^ -pthread -o $@
 

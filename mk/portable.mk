@@ -2,7 +2,7 @@
 # kernels under QEMU, statically linked, since the other CPU's libraries are not installed here.
 OTHER_CC   ?= aarch64-linux-gnu-gcc
 OTHER_RUN  ?= qemu-aarch64
-OTHER_TEST := $(addprefix src/engine/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c net.c) src/engine/base/choice.c src/engine/base/rng.c \
+OTHER_TEST := $(addprefix src/engine/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c batch_size.c) src/engine/base/choice.c src/engine/base/rng.c \
               tests/test_kernels.c
 OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)
 # Whole nets: the engine, with what replaces the libraries of the operating system in WebAssembly.

@@ -37,7 +37,7 @@ check-cli: $(PROGRAM)
 .PHONY: check-cli
 
 # ---- The network in double, with the plain kernels alone: gradients against finite differences.
-DOUBLE_SRC := src/engine/kernels/plain.c src/engine/kernels/net.c src/engine/kernels/weights.c src/engine/kernels/relative.c $(wildcard src/engine/kernels/cpu*.c)
+DOUBLE_SRC := src/engine/kernels/plain.c src/engine/kernels/batch_size.c src/engine/kernels/weights.c src/engine/kernels/relative.c $(wildcard src/engine/kernels/cpu*.c)
 DOUBLE_OBJ := $(DOUBLE_SRC:%.c=$(B)/double/%.o)
 DOUBLE_REST  := $(filter-out $(B)/src/engine/kernels/% $(B)/src/engine/train/% $(B)/src/engine/decode/% $(B)/src/engine/evaluate/% $(B)/src/engine/tune/% $(B)/src/tasks/%,$(LIB_OBJ)) $(B)/tests/paper_form.o
 

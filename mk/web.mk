@@ -13,8 +13,8 @@ WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/front/wasm/*.c))
 WASM_SRC    := $(filter-out $(WASM_OWN:src/front/wasm/%=src/engine/base/%),$(LIB_SRC)) $(WASM_OWN)
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)
 WASM_LINK   := --target=wasm32-wasi --sysroot=/usr -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--gc-sections
-# The page reads and writes the files of the program's tasks with the same code. tests/header.sh reads this list too.
-WASM_TASKS  := src/tasks/tours/geo.c src/tasks/tours/load.c src/tasks/tours/matrix.c src/tasks/tours/tsplib.c src/tasks/layout/alto.c src/tasks/layout/file.c src/tasks/layout/hocr.c src/tasks/layout/html.c src/tasks/layout/names.c src/tasks/layout/page_xml.c src/tasks/layout/reading_order.c src/tasks/layout/text.c src/tasks/layout/xml.c
+# The browser page reads and writes the files of the program's tasks with the same code. tests/header.sh reads this list too.
+WASM_TASKS  := src/tasks/tours/geo.c src/tasks/tours/load.c src/tasks/tours/matrix.c src/tasks/tours/tsplib.c src/tasks/layout/alto.c src/tasks/layout/file.c src/tasks/layout/hocr.c src/tasks/layout/html.c src/tasks/layout/names.c src/tasks/layout/page_xml.c src/tasks/layout/page_xml_order.c src/tasks/layout/text.c src/tasks/layout/xml.c
 WASM_PAGE   := $(patsubst %.c,$(WASM_B)/%.o,$(WASM_ENTRY) $(WASM_TASKS)) $(WASM_OBJ)
 WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && \
                [ -e "$$($(WASM_CC) --target=wasm32-wasi --rtlib=compiler-rt -print-libgcc-file-name)" ] && echo yes)
@@ -35,7 +35,7 @@ $(WASM_B)/src/tasks/layout/%.o: WASM_FLAGS += -Isrc/tasks/layout/wasm
 
 -include $(WASM_PAGE:.o=.d)
 
-# ---- The page
+# ---- The browser page
 
 # The word model is not part of the list that the service worker keeps from the start.
 PAGE_FILES  := $(filter-out sw.js,$(notdir $(wildcard web/*)))
@@ -77,7 +77,7 @@ $(PAGE)/sw.js: web/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safeten
 
 page: $(PAGE_ALL)
 
-# The page as one download, to unpack on a web server. The bytes are the same for one commit.
+# The browser page as one download, to unpack on a web server. The bytes are the same for one commit.
 page-archive: page
 	@mkdir -p dist
 	$(call say,TAR dist/ordernet-page-$(VERSION).tar.xz)
@@ -106,7 +106,7 @@ check-wasm:
 	else $(MAKE) --no-print-directory -s -j$$(nproc) $(WASM_TESTS:%=$(WASM_B)/tests/%.wasm) && \
 	    for t in $(WASM_TESTS); do node --no-warnings tests/portable/wasi.mjs $(WASM_B)/tests/$$t.wasm || exit 1; done; fi
 
-# The page itself, in each browser that is here.
+# The browser page itself, in each browser that is here.
 BROWSERS    := $(if $(wildcard $(or $(CHROMIUM),/usr/bin/chromium)),chromium) $(if $(wildcard $(or $(FIREFOX),/usr/bin/firefox-esr)),firefox)
 check-page: check-page-chromium check-page-firefox
 check-page-chromium check-page-firefox: check-page-%:

@@ -9,7 +9,7 @@
 . tests/count.sh
 
 # The rest of base (SHA-256, arenas) is the library's own.
-SHARED="choice clock error file fold json library lines memory names number pool rng shown utf8 world"
+SHARED="choice clock error file json json_tree library limits lines memory names number rng shown thread_pool utf8 word_form world"
 PUBLIC='ordernet(_[a-z]+)?\.h'
 BASE="engine/base/($(echo "$SHARED" | tr ' ' '|'))\.h"
 
@@ -21,6 +21,8 @@ alone() { # LANGUAGE COMPILER FLAGS ...
     "$compiler" "$@" -Wall -Wextra -Werror -pedantic -fsyntax-only -Iinclude "$folder/alone.$language"
 }
 includes_only() { # FILES PATTERN: prints includes that do not match
+    # shellcheck disable=SC2086 # a pattern of names
+    ls $1 >>"$folder/read"
     # shellcheck disable=SC2086 # a pattern of names
     ! grep -Hn '#include "' $1 | grep -vE "\"($2)\""
 }
@@ -35,6 +37,12 @@ no_fields() { # FOLDER: prints sentences that name a field of options
 no_tasks() { # FOLDER: prints strings with a word of a task
     find "$1" -type f ! -path '*/model/choices.c' | xargs grep -HnwE '"[^"]*\b(tours?|city|cities|scans|scanned|unscramble)\b' | grep -v '#include' && return 1 || return 0
 }
+every_file() { # prints files of src whose includes were not looked at
+    find src -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | while read -r file; do
+        grep -qxF "$file" "$folder/read" || echo "$file"
+    done >"$folder/unread"
+    ! grep . "$folder/unread"
+}
 # A folder includes those before it in the flow of data, and itself.
 no_cycle() { # FOLDER: of its folders
     for folder_of in "$1"/*/; do
@@ -42,6 +50,12 @@ no_cycle() { # FOLDER: of its folders
         find "$folder_of" -type f | xargs grep -hoE "#include \"${1#src/}/[a-z]+/" | sed 's|.*/\(.*\)/|\1|' | sort -u |
             sed "s|^|$name |"
     done | awk '$1 != $2' >"$folder/edges"
+    [ -s "$folder/edges" ] && tsort "$folder/edges" >/dev/null
+}
+# The same for every folder of src that has files, whatever it is part of.
+no_cycle_of_all() {
+    grep -rHoE '#include "[a-z_0-9/]+/' src | sed -E 's|^src/(.*)/[^/]*:#include "(.*)/$|\1 \2|' | sort -u |
+        awk '$1 != $2' >"$folder/edges"
     [ -s "$folder/edges" ] && tsort "$folder/edges" >/dev/null
 }
 
@@ -67,14 +81,17 @@ check "src/engine's sentences name no task" no_tasks src/engine
 for part in src/engine src/engine/cuda; do
     check "the folders of $part do not include each other in a circle" no_cycle "$part"
 done
+check "the folders of src do not include each other in a circle" no_cycle_of_all
 check "src/app includes the public headers and itself" includes_only "src/app/*.[ch]" "$PUBLIC|$BASE|app/[a-z_0-9]+\.h"
+check "src/tasks includes app/task.h" includes_only "src/tasks/*.[ch]" "app/task\.h"
 for task in src/tasks/*/; do
     task=${task%/} own="${task#src/tasks/}"
     check "$task includes the public headers, src/app and itself" includes_only "$task/*.[ch]" \
         "$PUBLIC|$BASE|app/[a-z_0-9]+\.h|tasks/$own/[a-z_0-9/]+\.h"
     # Its folders are its part of the library, and what it exports to JavaScript.
     for part in "$task"/*/; do
-        [ ! -d "$part" ] || check "${part%/} includes the engine, its task and app/wasm_export.h" includes_only "$part*.[ch]" \
+        [ ! -d "$part" ] || check "${part%/} includes the engine, its task and app/wasm_export.h" \
+            includes_only "$(find "$part" -name '*.[ch]' | tr "\n" " ")" \
             "$PUBLIC|engine/[a-z_0-9/]+\.h|app/wasm_export\.h|tasks/$own/[a-z_0-9/]+\.h"
     done
 done
@@ -83,6 +100,7 @@ for front in src/front/*/; do
     check "$front includes the public headers, src/app, tasks and itself" includes_only "$front/*.[ch]" \
         "$PUBLIC|engine/base/[a-z_0-9]+\.h|(app|tasks/[a-z]+|${front#src/})/[a-z_0-9]+\.h"
 done
+check "the includes of every file of src were looked at" every_file
 # Neither users of the library and of the browser page nor clients of the server have options (server.c only starts it).
 for part in src/app/request*.c src/tasks/*/request.c $(find src/front/serve -name '*.c' ! -name 'cmd_*' ! -name server.c); do
     check "$part names no option of the program" no_options "$part"

@@ -45,7 +45,7 @@ src/engine/kernels/cpu_decoder.c|start\[c\] += spare|start[c] -= spare|double_gr
 src/engine/model/generated.c|theta + sh->tensor\[k\].offset);|theta + sh->tensor[k].offset); theta[77] += 0.01f;|test_engine_golden
 src/engine/kernels/cpu_head.c|(size_t)(at->n - n) \* D|(size_t)0 * D|test_engine_golden
 src/engine/kernels/cpu_decoder.c|(size_t)(s->at\[b\].n - s->at\[b\].m)|(size_t)0|test_mixed
-src/engine/kernels/net.c|size->step_cells += (size_t)m|size->step_cells += (size_t)n|test_engine_golden
+src/engine/kernels/batch_size.c|size->step_cells += (size_t)m|size->step_cells += (size_t)n|test_engine_golden
 src/engine/decode/search.c|t < 2 ? t : 2|t < 1 ? t : 2|test_engine_properties
 LIST
 echo "$passed passed, $failed failed"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/data/sets.h"
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/model/generated.h"
 #include "engine/model/model.h"
 #include "golden_file.h"

@@ -1,11 +1,12 @@
 /* Tests properties that hold for any weights: permuting items permutes the answer, any number of threads
  * gives the same bits, greedy is a beam of one, decoding step by step equals teacher forcing, a full beam
- * finds the best order, and the counted operations of a search are those of its steps. */
+ * finds the best order, sampled orders are as frequent as they are probable, and the counted operations of a
+ * search are those of its steps. Refused are a wrong width, overflow and unknown kernels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/operations.h"
 #include "paper_form.h"
 #include "random_model.h"

@@ -1,5 +1,6 @@
-/* Tests the JSON scanner of engine/base, against jansson where that gives the answer. */
-#include "engine/base/json.h"
+/* Tests the JSON scanner and the tree of values of engine/base, against jansson where that gives the answer.
+ */
+#include "engine/base/json_tree.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -72,8 +73,67 @@ static void depth(void **state) {
         memset(deep, '[', (size_t)levels);
         memset(deep + levels, ']', (size_t)levels);
         json_scan s = scan_of(deep, 2 * (size_t)levels);
+        json_scan again = s;
+        json_tree tree;
         assert_int_equal(scan_skip(&s, 0), levels == 512);
+        assert_int_equal(json_tree_read(&tree, &again), levels == 512);
+        if (levels == 512) json_tree_free(&tree);
     }
+}
+
+static bool same_value(const json_value *v, const json_t *other) {
+    if (json_is_array(other)) {
+        bool same = json_is(v, '[') && v->count == json_array_size(other);
+        for (size_t i = 0; i < json_array_size(other) && same; i++)
+            same = same_value(json_element(v, i), json_array_get(other, i));
+        return same;
+    }
+    if (json_is_object(other)) {
+        bool same = json_is(v, '{') && v->count == 2 * json_object_size(other);
+        const char *key;
+        json_t *value;
+        json_object_foreach((json_t *)other, key, value) same =
+            same && same_value(json_member(v, key), value);
+        return same;
+    }
+    if (json_is_string(other)) return json_text(v) && !strcmp(json_text(v), json_string_value(other));
+    if (json_is_number(other)) return json_is(v, '0') && v->number == json_number_value(other);
+    return json_is(v, json_is_true(other) ? 't' : json_is_false(other) ? 'f' : 'n');
+}
+
+/* The tree has the values that jansson finds, each where it stands in the text. */
+static void trees(void **state) {
+    static const char *const more[] = {
+        "[1, [2, {\"a\": [true, false, null], \"b\": {\"\": \"\"}}], \"x\\ny\"]",
+        "{\"a\": {\"b\": [[], {}, -1.5e3]}, \"c\": \"\\u00e9\"} x", "[1] 2"};
+    size_t count = sizeof texts / sizeof *texts, all = count + sizeof more / sizeof *more;
+    for (size_t i = 0; i < all; i++) {
+        const char *text = i < count ? texts[i] : more[i - count];
+        json_scan s = scan_of(text, strlen(text));
+        json_t *other = json_loads(text, JSON_DECODE_ANY, NULL);
+        json_tree tree;
+        bool read = json_tree_read(&tree, &s);
+        if (read != (other != NULL) || read != !s.expected) fail_msg("%s: %s", text, s.expected);
+        if (read && !same_value(&tree.root, other)) fail_msg("%s: other values", text);
+        if (read) json_tree_free(&tree);
+        json_decref(other);
+    }
+    const char text[] = " {\"a\": 1, \"b\": [ 2 , \"c\" ], \"a\": 3}";
+    json_scan s = scan_of(text, strlen(text));
+    json_tree tree;
+    assert_true(json_tree_read(&tree, &s));
+    const json_value *list = json_member(&tree.root, "b");
+    assert_ptr_equal(tree.root.at, text + 1);
+    assert_ptr_equal(tree.root.end, text + strlen(text));
+    assert_memory_equal(list->at, "[ 2 , \"c\" ]", 11);
+    assert_ptr_equal(list->end, list->at + 11);
+    assert_ptr_equal(json_element(list, 1)->at, list->at + 6);
+    assert_null(json_element(list, 2));
+    assert_null(json_element(json_element(list, 0), 0));
+    assert_true(json_member(&tree.root, "a")->number == 3);
+    assert_true(json_is_twice(&tree.root, "a") && !json_is_twice(&tree.root, "b"));
+    assert_null(json_member(list, "a"));
+    json_tree_free(&tree);
 }
 
 static void whole_numbers(void **state) {
@@ -112,6 +172,7 @@ static void extents(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(depth),
-                                       cmocka_unit_test(whole_numbers), cmocka_unit_test(extents)};
+                                       cmocka_unit_test(trees), cmocka_unit_test(whole_numbers),
+                                       cmocka_unit_test(extents)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

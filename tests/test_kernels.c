@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "engine/base/rng.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/kernels.h"
-#include "engine/kernels/net.h"
 #include "unit.h"
 
 enum { GUARD = 64, MOST = 64 };

@@ -1,5 +1,6 @@
-/* Tests the measures of answers: their values, intervals within range, equal items as interchangeable, and no
- * importance for a feature without information. */
+/* Tests the measures of answers: their values, intervals within range, equal items as interchangeable, the
+ * calibration error and the temperature that calibrates, and no importance for a feature without information.
+ */
 #include <math.h>
 
 #include "random_model.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "context_help.h"
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "number_sets.h"
 #include "random_model.h"
 

@@ -113,7 +113,7 @@ static void standardise(onet_model *m) {
     }
 }
 
-/* A step with all sets, of up to n items; relative: as in net.h. */
+/* A step with all sets, of up to n items; relative: as in backend.h. */
 static net *training_net(const onet_model *m, const onet_sets *sets, int n, const float *relative,
                          uint32_t *index) {
     net *t;
@@ -183,9 +183,9 @@ static void items_left_out_still_count(void **state) {
     augment *drawn;
     assert_int_equal(augment_new(&drawn, sets, sets, &o, 0, 1, &err), ONET_OK);
     standardise(m);
-    assert_int_equal(augment_relate(drawn, m->mean, m->scale, &err), ONET_OK);
+    assert_int_equal(augment_relative(drawn, m->mean, m->scale, &err), ONET_OK);
     for (int whole = 0; whole < 2; whole++) {
-        augment_draw(drawn, 0, whole);
+        augment_sample(drawn, 0, whole);
         assert_true(whole == (drawn->sets.start[B] == B * SIZE));
         uint32_t index[B];
         net *t = training_net(m, &drawn->sets, SIZE, drawn->relative, index);
@@ -290,7 +290,7 @@ static void training(void **state) {
     o.settings.relative = 1;
     o.from = NULL;
     assert_int_equal(onet_train(&m, words, NULL, &o, &err), ONET_USAGE);
-    assert_non_null(strstr(err.text, "the vectors of words are not put in relation to each other"));
+    assert_non_null(strstr(err.text, "they are not computed for the vectors of words"));
     onet_sets_free(sets);
     onet_sets_free(words);
 }

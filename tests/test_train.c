@@ -13,7 +13,7 @@
 #include "engine/base/rng.h"
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/model/model.h"
 #include "number_sets.h"
 #include "ordernet_io.h"

@@ -58,7 +58,7 @@ static void words_are_forgotten(void **state) {
     onet_sets *sets = make(0, 1, 1);
     onet_train_options o = asks(0.3, 0, 0);
     assert_int_equal(augment_new(&f, sets, sets, &o, 0, 1, &err), ONET_OK);
-    augment_draw(f, 0, false);
+    augment_sample(f, 0, false);
     assert_ptr_equal(f->sets.start, sets->start); /* sizes and orders are not copied for nothing */
     int32_t unk = words_exact(sets->words, "<unk>", 5);
     size_t changed = 0, unks = 0;
@@ -79,16 +79,16 @@ static void words_are_forgotten(void **state) {
     int32_t *first = malloc(SETS * N * sizeof *first);
     assert_non_null(first);
     memcpy(first, f->sets.word, SETS * N * sizeof *first);
-    augment_draw(f, 1, false);
+    augment_sample(f, 1, false);
     assert_memory_not_equal(first, f->sets.word, SETS * N * sizeof *first);
-    augment_draw(f, 0, false);
+    augment_sample(f, 0, false);
     assert_memory_equal(first, f->sets.word, SETS * N * sizeof *first);
     /* Dealt over three ranks: the same words of the same sets. */
     for (int rank = 0; rank < 3; rank++) {
         augment *g;
         onet_sets *own = make((size_t)rank, 3, 1);
         assert_int_equal(augment_new(&g, sets, own, &o, rank, 3, &err), ONET_OK);
-        augment_draw(g, 0, false);
+        augment_sample(g, 0, false);
         for (size_t s = 0; s < own->count; s++)
             assert_memory_equal(g->sets.word + s * N, first + ((size_t)rank + 3 * s) * N, N * sizeof *first);
         augment_free(g);
@@ -121,7 +121,7 @@ static void common_words_are_forgotten_less(void **state) {
     for (int s = 0; s < SETS; s++) assert_int_equal(sets_append_words(many, N, word, order, &err), ONET_OK);
     onet_train_options o = asks(0.3, 0, 0);
     assert_int_equal(augment_new(&f, many, many, &o, 0, 1, &err), ONET_OK);
-    augment_draw(f, 0, false);
+    augment_sample(f, 0, false);
     size_t forgotten[N] = {0};
     for (size_t i = 0; i < SETS * N; i++) forgotten[i % N] += f->sets.word[i] == 999;
     for (int i = 0; i < 2; i++) assert_in_range(forgotten[i], 30, 95);
@@ -184,7 +184,7 @@ static void items_are_left_out(void **state) {
     size_t *first = malloc((SETS + 1) * sizeof *first), whole = 0, large = 0;
     assert_non_null(first);
     for (uint64_t epoch = 0; epoch < 3; epoch++) {
-        augment_draw(a, epoch, false);
+        augment_sample(a, epoch, false);
         for (size_t s = 0; s < SETS; s++) check_order(&a->sets, sets, s);
         for (size_t s = MOST - 1; s < SETS; s += MOST, large++)
             whole += sets_size(&a->sets, s) == sets_size(sets, s);
@@ -204,7 +204,7 @@ static void items_are_left_out(void **state) {
     /* Sizes alone are the same draw; whole sets are the given ones. */
     augment_sizes(a, 0);
     assert_memory_equal(first, a->sizes.start, (SETS + 1) * sizeof *first);
-    augment_draw(a, 0, true);
+    augment_sample(a, 0, true);
     assert_memory_equal(a->sets.start, sets->start, (SETS + 1) * sizeof *first);
     assert_memory_equal(a->sets.order, sets->order, sets->start[SETS] * sizeof *sets->order);
     assert_memory_equal(a->sets.items, sets->items, sets->start[SETS] * WIDTH * sizeof *sets->items);
@@ -230,7 +230,7 @@ static void ranks_are_of_what_is_kept(void **state) {
         assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
         assert_int_equal(augment_rank(a, 2, &err), ONET_OK);
         size_t smaller = 0;
-        augment_draw(a, 1, false);
+        augment_sample(a, 1, false);
         for (size_t s = 0; s < SETS; s++) {
             size_t from = a->sets.start[s], n = sets_size(&a->sets, s);
             smaller += n < sets_size(sets, s);
@@ -240,7 +240,7 @@ static void ranks_are_of_what_is_kept(void **state) {
             }
         }
         assert_true(smaller > SETS / 4);
-        augment_draw(a, 1, true);
+        augment_sample(a, 1, true);
         assert_memory_equal(a->sets.items, sets->items, sets->start[SETS] * WIDTH * sizeof *sets->items);
         augment_free(a);
     }
@@ -267,7 +267,7 @@ static void large_sets_are_cropped(void **state) {
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
     size_t begins[MOST] = {0};
     for (uint64_t epoch = 0; epoch < 3; epoch++) {
-        augment_draw(a, epoch, false);
+        augment_sample(a, epoch, false);
         assert_int_equal(sets_check(&a->sets, &err), ONET_OK);
         for (size_t s = 0; s < SETS; s++) {
             size_t n = sets_size(sets, s), now = sets_size(&a->sets, s), first = place_of(a, sets, s, 0);
@@ -278,14 +278,14 @@ static void large_sets_are_cropped(void **state) {
     }
     /* Of the sets of 12 items, 500 draws: each of the nine stretches as often as the others. */
     for (size_t t = 0; t < MOST; t++) assert_in_range(begins[t], t < 9 ? 30 : 0, t < 9 ? 85 : 0);
-    augment_draw(a, 0, true);
+    augment_sample(a, 0, true);
     assert_memory_equal(a->sets.order, sets->order, sets->start[SETS] * sizeof *sets->order);
     augment_free(a);
 
     /* Context items are cropped by themselves, so that placed ones always remain. */
     give_context(sets, 3);
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
-    augment_draw(a, 1, false);
+    augment_sample(a, 1, false);
     assert_int_equal(sets_check(&a->sets, &err), ONET_OK);
     for (size_t s = 0; s < SETS; s++) {
         size_t placed = sets_placed(sets, s), context = sets_size(sets, s) - placed,
@@ -306,7 +306,7 @@ static void noise_is_added(void **state) {
     assert_int_equal(feature_spread(sets, a->spread, &err), ONET_OK);
     /* The flag and the constant stay. */
     assert_true(a->spread[0] > 0 && a->spread[1] == 0 && a->spread[2] == 0);
-    augment_draw(a, 0, false);
+    augment_sample(a, 0, false);
     double sum = 0, square = 0, items = (double)sets->start[SETS];
     for (size_t i = 0; i < sets->start[SETS]; i++) {
         const float *x = sets_item(&a->sets, i), *was = sets_item(sets, i);
@@ -318,9 +318,9 @@ static void noise_is_added(void **state) {
     assert_true(fabs(sum / items) < 0.005);
     assert_true(fabs(sqrt(square / items) - 0.1) < 0.005);
     float one = a->sets.items[0];
-    augment_draw(a, 1, false);
+    augment_sample(a, 1, false);
     assert_true(one != a->sets.items[0]);
-    augment_draw(a, 0, true);
+    augment_sample(a, 0, true);
     assert_memory_equal(a->sets.items, sets->items, sets->start[SETS] * WIDTH * sizeof *sets->items);
     augment_free(a);
     onet_sets_free(sets);
@@ -338,7 +338,7 @@ static void noise_stays_finite(void **state) {
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
     assert_int_equal(feature_spread(sets, a->spread, &err), ONET_OK);
     for (uint64_t epoch = 0; epoch < 20; epoch++) {
-        augment_draw(a, epoch, false);
+        augment_sample(a, epoch, false);
         for (int i = 0; i < 4; i++) assert_true(isfinite(a->sets.items[i]));
     }
     augment_free(a);
@@ -384,7 +384,7 @@ static void orders_stray(void **state) {
         assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
         size_t strayed[2] = {0}, steps = 0;
         for (uint64_t epoch = 0; epoch < 2; epoch++) {
-            augment_draw(a, epoch, false);
+            augment_sample(a, epoch, false);
             for (size_t s = 0; s < SETS; s++) strayed[epoch] += check_stray(a, s);
             steps = a->sets.start[SETS];
         }
@@ -393,7 +393,7 @@ static void orders_stray(void **state) {
         double share = (double)strayed[1] / (double)steps;
         assert_true(share > 0.09 && share < 0.14);
         assert_true(strayed[0] != strayed[1]);
-        augment_draw(a, 0, true);
+        augment_sample(a, 0, true);
         assert_memory_equal(a->sets.order, sets->order, sets->start[SETS] * sizeof *sets->order);
         assert_memory_equal(a->target, sets->order, sets->start[SETS] * sizeof *sets->order);
         augment_free(a);
@@ -401,7 +401,7 @@ static void orders_stray(void **state) {
     onet_sets_free(sets);
 }
 
-static void ranks_draw_the_same(void **state) {
+static void ranks_sample_the_same(void **state) {
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
@@ -410,14 +410,14 @@ static void ranks_draw_the_same(void **state) {
     o.crop = 6;
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
     assert_int_equal(feature_spread(sets, a->spread, &err), ONET_OK);
-    augment_draw(a, 4, false);
+    augment_sample(a, 4, false);
     for (int rank = 0; rank < 3; rank++) {
         augment *b;
         onet_sets *own = numbers((size_t)rank, 3);
         onet_sets sizes = {.count = sets->count, .width = WIDTH, .start = sets->start};
         assert_int_equal(augment_new(&b, rank ? &sizes : sets, own, &o, rank, 3, &err), ONET_OK);
         memcpy(b->spread, a->spread, WIDTH * sizeof *b->spread);
-        augment_draw(b, 4, false);
+        augment_sample(b, 4, false);
         assert_memory_equal(a->sizes.start, b->sizes.start, (SETS + 1) * sizeof *sets->start);
         for (size_t s = 0; s < own->count; s++) {
             size_t from = b->sets.start[s], n = sets_size(&b->sets, s),
@@ -428,7 +428,7 @@ static void ranks_draw_the_same(void **state) {
             assert_memory_equal(b->sets.items + from * WIDTH, a->sets.items + at * WIDTH,
                                 n * WIDTH * sizeof(float));
         }
-        augment_draw(b, 4, true);
+        augment_sample(b, 4, true);
         assert_memory_equal(sets->start, b->sizes.start, (SETS + 1) * sizeof *sets->start);
         augment_free(b);
         onet_sets_free(own);
@@ -444,7 +444,7 @@ static void context_items_are_left_out_too(void **state) {
     onet_train_options o = asks(0, 0.6, 0);
     give_context(sets, 3);
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
-    augment_draw(a, 1, false);
+    augment_sample(a, 1, false);
     assert_int_equal(sets_check(&a->sets, &err), ONET_OK); /* orders and context go together */
     size_t context = 0, was = 0;
     for (size_t s = 0; s < SETS; s++) {
@@ -466,13 +466,13 @@ static void context_items_are_left_out_too(void **state) {
             .count = sets->count, .width = WIDTH, .start = sets->start, .context = sets->context};
         give_context(own, 3);
         assert_int_equal(augment_new(&b, &sizes, own, &o, rank, 3, &err), ONET_OK);
-        augment_draw(b, 1, false);
+        augment_sample(b, 1, false);
         for (size_t s = 0; s < SETS; s++) {
             assert_int_equal(sets_size(&b->sizes, s), sets_size(&a->sets, s));
             assert_int_equal(sets_placed(&b->sizes, s), sets_placed(&a->sets, s));
         }
         assert_int_equal(sets_check(&b->sets, &err), ONET_OK);
-        augment_draw(b, 1, true);
+        augment_sample(b, 1, true);
         assert_memory_equal(b->sizes.context, sets->context, sets->start[SETS]);
         assert_memory_equal(b->sets.context, own->context, own->start[own->count]);
         augment_free(b);
@@ -490,8 +490,8 @@ static void words_are_left_out_and_forgotten(void **state) {
     onet_train_options both = asks(0.3, 0.5, 0), alone = asks(0.3, 0, 0);
     assert_int_equal(augment_new(&a, sets, sets, &both, 0, 1, &err), ONET_OK);
     assert_int_equal(augment_new(&f, sets, sets, &alone, 0, 1, &err), ONET_OK);
-    augment_draw(a, 2, false);
-    augment_draw(f, 2, false);
+    augment_sample(a, 2, false);
+    augment_sample(f, 2, false);
     assert_true(a->sets.start[SETS] < sets->start[SETS] * 9 / 10);
     for (size_t s = 0; s < SETS; s++) {
         size_t from = a->sets.start[s], n = sets_size(&a->sets, s);
@@ -534,7 +534,7 @@ int main(void) {
         cmocka_unit_test(noise_is_added),
         cmocka_unit_test(noise_stays_finite),
         cmocka_unit_test(orders_stray),
-        cmocka_unit_test(ranks_draw_the_same),
+        cmocka_unit_test(ranks_sample_the_same),
         cmocka_unit_test(context_items_are_left_out_too),
         cmocka_unit_test(words_are_left_out_and_forgotten),
         cmocka_unit_test(what_is_of_another_kind_is_refused),

@@ -19,7 +19,7 @@ static void equals_held_karp(void **state) {
         tsp_plan plan = {.size = &n, .sizes = 1, .seed = 11};
         for (size_t i = 0; i < EACH; i++) {
             float xy[2 * 13];
-            tsp_draw(&plan, i, xy);
+            tsp_sample(&plan, i, xy);
             onet_tsp t;
             int32_t exact[13], oracle[13];
             onet_tsp_proof proof;
@@ -121,7 +121,7 @@ static void canonical_form(void **state) {
     for (size_t k = 0; k < 50; k++) {
         float points[24];
         int32_t tour[12];
-        tsp_draw(&plan, k, points);
+        tsp_sample(&plan, k, points);
         assert_int_equal(tsp_floats(&t, n, points, NULL), ONET_OK);
         assert_int_equal(tsp_exact(&t, NULL, tour, NULL, NULL), ONET_OK);
         double area = 0;
@@ -140,11 +140,11 @@ static void same_for_any_number(const tsp_plan *plan, size_t first, size_t count
     static const int numbers[] = {1, 2, 3, 8};
     onet_sets *sets[4];
     for (int i = 0; i < 4; i++) {
-        pool *threads = pool_new(numbers[i]);
+        thread_pool *threads = thread_pool_new(numbers[i]);
         assert_non_null(threads);
         assert_int_equal(sets_new(&sets[i], 2, NULL), ONET_OK);
         assert_int_equal(tsp_generate(plan, first, count, threads, tsp_append, sets[i], NULL), ONET_OK);
-        pool_free(threads);
+        thread_pool_free(threads);
         assert_int_equal(sets[i]->count, count);
         size_t items = sets[0]->start[count];
         assert_memory_equal(sets[i]->start, sets[0]->start, (count + 1) * sizeof(size_t));
@@ -187,7 +187,7 @@ static void pieces_in_any_order(void **state) {
     int32_t forward[50], backward[50];
     onet_tsp t;
     onet_tsp_proof one, other;
-    tsp_draw(&plan, 218, xy);
+    tsp_sample(&plan, 218, xy);
     assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
     assert_int_equal(tsp_exact(&t, NULL, forward, &one, NULL), ONET_OK);
     tsp_tree *tree;
@@ -215,7 +215,7 @@ static void few_nodes(void **state) {
         int32_t tour[60];
         onet_tsp t;
         onet_tsp_proof proof;
-        tsp_draw(&plan, i, xy);
+        tsp_sample(&plan, i, xy);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
         assert_int_equal(tsp_exact(&t, NULL, tour, &proof, NULL), ONET_OK);
         assert_true(proof.proven);
@@ -233,7 +233,7 @@ static void time_limit_gives_a_bound(void **state) {
     int32_t tour[200];
     onet_tsp t;
     onet_tsp_proof proof;
-    tsp_draw(&plan, 0, xy);
+    tsp_sample(&plan, 0, xy);
     assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
     double seconds = 0.05; /* a busy machine may need more for its first bound */
     do {

@@ -32,7 +32,7 @@ static void shapes_fill_the_square(void **state) {
                 float xy[2 * MOST];
                 rng r;
                 rng_seed(&r, seed, 0);
-                assert_true(tsp_shape_draw((tsp_shape)c->value, &r, n, xy));
+                assert_true(tsp_shape_sample((tsp_shape)c->value, &r, n, xy));
                 float low[2] = {1, 1}, high[2] = {0, 0};
                 for (int i = 0; i < 2 * n; i++) {
                     assert_true(xy[i] >= 0 && xy[i] <= 1 && fmodf(xy[i] * 0x1p24f, 1) == 0);
@@ -53,7 +53,7 @@ static double spacing(tsp_shape shape) {
         float xy[2 * N];
         rng r;
         rng_seed(&r, seed, 1);
-        assert_true(tsp_shape_draw(shape, &r, N, xy));
+        assert_true(tsp_shape_sample(shape, &r, N, xy));
         for (int i = 0; i < N; i++) {
             double nearest = 2;
             for (int j = 0; j < N; j++)
@@ -190,11 +190,11 @@ static void asymmetric_costs(void **state) {
     tsp_plan plan = {.size = sizes, .sizes = 9, .seed = 4, .asymmetric = true, .kicks = 2};
     for (int threads = 1; threads <= 3; threads++) {
         costs_seen seen = {0};
-        pool *p = pool_new(threads);
+        thread_pool *p = thread_pool_new(threads);
         assert_int_equal(tsp_generate(&plan, 0, 45, p, see_costs, &seen, NULL), ONET_OK);
         assert_int_equal(seen.count, 45);
         sums[threads - 1] = seen.sum;
-        pool_free(p);
+        thread_pool_free(p);
     }
     assert_true(sums[0] == sums[1] && sums[0] == sums[2]); /* in the same order, to the last bit */
     /* The local search against the dynamic program, which is exact for both names of it. */

@@ -112,7 +112,7 @@ static double mean_gap(int n, int instances) {
     double sum = 0;
     for (int i = 0; i < instances; i++) {
         onet_tsp t;
-        tsp_draw(&plan, (size_t)i, xy);
+        tsp_sample(&plan, (size_t)i, xy);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
         assert_int_equal(tsp_christofides(&t, tour, NULL), ONET_OK);
         assert_true(onet_tsp_is_tour(n, tour));

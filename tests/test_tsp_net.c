@@ -72,7 +72,7 @@ static void shortest_is_no_longer(void **state) {
         float xy[28];
         int32_t probable[14], shortest[14], any[14], best[14];
         onet_tsp t;
-        tsp_draw(&plan, i, xy);
+        tsp_sample(&plan, i, xy);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
         tours_of(&t, ONET_TSP_AS_IS, 1, probable, shortest);
         tours_of(&t, ONET_TSP_AS_IS, 8, any, best);
@@ -94,7 +94,7 @@ static void scale_and_place_do_not_matter(void **state) {
         double moved[24];
         int32_t tour[4][12];
         onet_tsp t, far;
-        tsp_draw(&plan, i, xy);
+        tsp_sample(&plan, i, xy);
         for (int k = 0; k < 24; k++) moved[k] = (double)xy[k] * 4096.0 + (k % 2 ? 1048576.0 : -2097152.0);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
         assert_int_equal(onet_tsp_points(&far, n, moved, NULL), ONET_OK);
@@ -268,7 +268,7 @@ static onet_tsp_net *related_net(int width, onet_model **trained) {
 static void costs_of(onet_tsp *t, int n, size_t index) {
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 9, .asymmetric = true};
     float costs[12 * 12];
-    assert_int_equal(tsp_draw(&plan, index, costs), n);
+    assert_int_equal(tsp_sample(&plan, index, costs), n);
     assert_int_equal(onet_tsp_blank(t, n, false, NULL), ONET_OK);
     t->asymmetric = 1;
     for (int i = 0; i < n * n; i++) t->dist[i] = (double)costs[i];

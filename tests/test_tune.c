@@ -9,16 +9,17 @@ static void known_settings_are_in_the_space(void **state) {
     (void)state;
     onet_train_options plain;
     choice_made base, made;
-    bool fixed[SETTINGS] = {false};
+    bool fixed[TUNED_SETTINGS] = {false};
     onet_train_defaults(&plain, sizeof plain);
     space_read(&base, &plain);
     int count = 0;
     for (; space_known(&made, count, &base, fixed); count++)
-        for (int s = 0; s < SETTINGS; s++) {
+        for (int s = 0; s < TUNED_SETTINGS; s++) {
             bool listed = made.value[s] == base.value[s];
-            for (int i = 0; i < settings[s].count; i++) listed |= settings[s].value[i] == made.value[s];
+            for (int i = 0; i < tuned_settings[s].count; i++)
+                listed |= tuned_settings[s].value[i] == made.value[s];
             if (!listed)
-                fail_msg("known settings %d: %s is not a value of the space", count, settings[s].name);
+                fail_msg("known settings %d: %s is not a value of the space", count, tuned_settings[s].name);
         }
     assert_true(count > 10);
     assert_true(space_known(&made, 0, &base, fixed) && space_same(&made, &base));
@@ -28,14 +29,14 @@ static void fixed_settings_stay(void **state) {
     (void)state;
     onet_train_options plain;
     choice_made base, made;
-    bool fixed[SETTINGS] = {[S_EPOCHS] = true, [S_DROP] = true, [S_RANKER] = true};
+    bool fixed[TUNED_SETTINGS] = {[S_EPOCHS] = true, [S_DROP] = true, [S_RANKER] = true};
     onet_train_defaults(&plain, sizeof plain);
     space_read(&base, &plain);
     rng r;
     rng_seed(&r, 1, 2);
     for (int i = 0; space_known(&made, i, &base, fixed); i++)
         for (int change = 0; change < 20; change++) {
-            for (int s = 0; s < SETTINGS; s++)
+            for (int s = 0; s < TUNED_SETTINGS; s++)
                 if (fixed[s]) assert_true(made.value[s] == base.value[s]);
             space_change(&made, fixed, &r);
         }

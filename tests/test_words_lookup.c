@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/fold.h"
+#include "engine/base/word_form.h"
 #include "engine/words/builder.h"
 #include "engine/words/kind.h"
 #include "unit.h"
@@ -121,15 +121,15 @@ static void folds(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         size_t length = strlen(cases[i][0]), want = strlen(cases[i][1]);
         char out[64];
-        assert_int_equal(fold_lower(cases[i][0], length, out, fold_room(length)), want);
+        assert_int_equal(word_lower(cases[i][0], length, out, word_form_room(length)), want);
         assert_memory_equal(out, cases[i][1], want);
-        assert_int_equal(fold_lower(cases[i][0], length, out, want), want);
-        if (want) assert_int_equal(fold_lower(cases[i][0], length, out, want - 1), FOLD_TOO_LONG);
+        assert_int_equal(word_lower(cases[i][0], length, out, want), want);
+        if (want) assert_int_equal(word_lower(cases[i][0], length, out, want - 1), WORD_TOO_LONG);
     }
     char out[8];
-    assert_int_equal(fold_lower("a\xC3(", 3, out, sizeof out), FOLD_INVALID);
-    assert_int_equal(fold_lower("\xED\xA0\x80", 3, out, sizeof out),
-                     FOLD_INVALID); /* half a surrogate pair */
+    assert_int_equal(word_lower("a\xC3(", 3, out, sizeof out), WORD_INVALID);
+    assert_int_equal(word_lower("\xED\xA0\x80", 3, out, sizeof out),
+                     WORD_INVALID); /* half a surrogate pair */
 }
 
 static void holds_many(void **state) {

@@ -253,7 +253,7 @@ static void draws_by_weight(void **state) {
     assert_int_equal(windows_parse(&w, "sentence:0.25,anywhere:1.5", "2-3:4,10", NULL), ONET_OK);
     int sorts[WINDOW_SORTS] = {0}, lengths[11] = {0};
     for (int k = 0; k < 4000; k++)
-        for (int i = windows_draw(&w, &r, 12, false, list) - 1; i >= 0; i--) {
+        for (int i = windows_sample(&w, &r, 12, false, list) - 1; i >= 0; i--) {
             sorts[list[i].sort]++;
             lengths[list[i].count]++;
             assert_true(list[i].from >= 0 && list[i].from + list[i].count <= 12);
@@ -264,8 +264,8 @@ static void draws_by_weight(void **state) {
     assert_in_range(lengths[3], 2900, 3320);
     assert_in_range(lengths[10], 660, 900);
     for (int k = 0; k < 100; k++) /* a sentence of five words has no window of ten */
-        for (int i = windows_draw(&w, &r, 5, false, list) - 1; i >= 0; i--) assert_true(list[i].count <= 3);
-    assert_int_equal(windows_draw(&w, &r, 1, false, list), 0);
+        for (int i = windows_sample(&w, &r, 5, false, list) - 1; i >= 0; i--) assert_true(list[i].count <= 3);
+    assert_int_equal(windows_sample(&w, &r, 1, false, list), 0);
     onet_error err;
     assert_int_equal(windows_parse(&w, "sentence:101", "5", &err), ONET_USAGE);
     assert_int_equal(windows_parse(&w, "sentence,", "5", &err), ONET_USAGE);

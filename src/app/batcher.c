@@ -12,7 +12,6 @@
 #include "ordernet_io.h"
 
 enum {
-    SMALL_CELLS = 2000000, /* cells of a request, at most: about 0.2 s of a CPU with the default network */
     BATCH_CELLS = 2 * SMALL_CELLS,
     ORDERERS = 4 /* kept: an orderer has threads, weights and memory of its own */
 };

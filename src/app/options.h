@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/base/limits.h"
 #include "ordernet_io.h"
 
 typedef enum option_kind {
@@ -58,8 +59,8 @@ typedef struct option {
 /* Options that several commands share; the argument is the offset of the field. */
 #define OPTION_THREADS(at)                                                                                   \
     {                                                                                                        \
-        .name = "threads", .kind = OPTION_INT, .argument = "N", .field = (at), .low = 0, .high = 4096,       \
-        .default_text = "one per CPU",                                                                       \
+        .name = "threads", .kind = OPTION_INT, .argument = "N", .field = (at), .low = 0,                     \
+        .high = MAX_THREADS, .default_text = "one per CPU",                                                  \
         .help = "Threads to work with. The result is the same for any number."                               \
     }
 #define OPTION_KERNELS(at)                                                                                   \
@@ -128,8 +129,8 @@ typedef struct option {
          .help = "CSV: the character between two fields, as in ';'; tab for a tab."},                        \
     {                                                                                                        \
         .name = "width", .kind = OPTION_INT, .argument = "N",                                                \
-        .field = (at) + offsetof(onet_read_options, width), .low = 1, .high = 65536, .default_text = "2",    \
-        .help = "Pointer Network text: numbers per item."                                                    \
+        .field = (at) + offsetof(onet_read_options, width), .low = 1, .high = MAX_WIDTH,                     \
+        .default_text = "2", .help = "Pointer Network text: numbers per item."                               \
     }
 
 /* Relations of the items of a CSV file, in a second one. */

@@ -64,7 +64,7 @@ typedef struct bench {
     double *theta;
     double *x, *e;
     int32_t *y;
-    int32_t *target; /* as in net.h; NULL: the orders do not stray */
+    int32_t *target; /* as in backend.h; NULL: the orders do not stray */
 } bench;
 
 /* Makes sets of one size smaller and items of them context, as the trial says; the order of such sets is that

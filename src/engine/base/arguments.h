@@ -4,6 +4,7 @@
 #define BASE_ARGUMENTS_H
 
 #include "engine/base/error.h"
+#include "engine/base/limits.h"
 
 /* Returns ONET_USAGE from a function that has `err` if the caller gave NULL for the argument that
  * ordernet.h calls `name`. */
@@ -11,8 +12,6 @@
     do {                                                                                                     \
         if (!(argument)) return fail(err, ONET_USAGE, "%s: %s is NULL", __func__, name);                     \
     } while (0)
-
-enum { MAX_THREADS = 4096 };
 
 /* ONET_USAGE unless threads is from 0 (one for each CPU) to MAX_THREADS. field: the option that holds the
  * number. */

@@ -5,8 +5,6 @@
 
 #include "engine/base/ascii.h"
 
-enum { DEPTH = 512 }; /* of arrays and objects in one another */
-
 /* ---- Strings ----------------------------------------------------------------------------------------- */
 
 /* Four hexadecimal digits, or -1. */
@@ -127,7 +125,7 @@ bool scan_skip(json_scan *s, int depth) {
     if (open == '[' || open == '{') {
         char close = open == '[' ? ']' : '}';
         s->at++;
-        if (depth >= DEPTH) return scan_fail(s, "no more than 512 arrays and objects in one another");
+        if (depth >= JSON_DEPTH) return scan_fail(s, "no more than 512 arrays and objects in one another");
         for (bool first = true; scan_more(s, close, &first);)
             if ((close == '}' && !scan_key(s, NULL, &length)) || !scan_skip(s, depth + 1)) return false;
         return !s->expected;

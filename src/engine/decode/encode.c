@@ -65,9 +65,9 @@ static int end_of(const job *j, int task) {
     return (task + 1) * j->share < j->rows ? (task + 1) * j->share : j->rows;
 }
 
-int tasks_worth(const pool *threads, double work) {
+int tasks_worth(const thread_pool *threads, double work) {
     double most = work / WORTH;
-    return most < 2 ? 1 : most < pool_threads(threads) ? (int)most : pool_threads(threads);
+    return most < 2 ? 1 : most < thread_pool_threads(threads) ? (int)most : thread_pool_threads(threads);
 }
 
 /* A task: some columns of the product of some rows of x and w, packed [K, N]. The sums start from `start`
@@ -85,11 +85,11 @@ static void multiply(const job *j, int task, int K, int N, const real *w, const 
 }
 
 /* Runs `fn`, which multiplies the rows with K x N weights, in tasks of rows and columns. */
-static void run_product(pool *threads, job *j, int K, int N, pool_task *fn) {
+static void run_product(thread_pool *threads, job *j, int K, int N, thread_pool_task *fn) {
     int tasks = tasks_of(j);
     j->parts = tasks_worth(threads, (double)j->rows * K * N) / tasks;
     if (j->parts < 1) j->parts = 1;
-    pool_run(threads, tasks * j->parts, fn, j);
+    thread_pool_run(threads, tasks * j->parts, fn, j);
 }
 
 static void take_rows(void *arg, int task, int thread) {
@@ -179,23 +179,23 @@ static void decoder_rows(void *arg, int task, int thread) {
 }
 
 /* Spreads the pairs of a set over the threads. */
-static void run_pairs(pool *threads, job *j) {
+static void run_pairs(thread_pool *threads, job *j) {
     int share = j->share;
     if (j->count == 1) {
         int tasks = tasks_worth(threads, (double)j->rows * j->rows * j->f->w.H * j->f->w.O);
         int even = (j->rows + tasks - 1) / tasks;
         if (even < share) j->share = even;
     }
-    pool_run(threads, tasks_of(j), pair_rows, j);
+    thread_pool_run(threads, tasks_of(j), pair_rows, j);
     j->share = share;
 }
 
 void encode(encoded *e, const frozen *f, const float *const *items, const int *start, int count, int placed,
-            pool *threads) {
+            thread_pool *threads) {
     job j = {e, f, items, start, count, start[count], 0, count > 1 ? GROUP_ROWS : ROWS, 1};
     const shape *sh = &f->model->sh;
-    pool_run(threads, tasks_of(&j), take_rows, &j);
-    if (sh->s.relative) pool_run(threads, sh->s.width, relative_column, &j);
+    thread_pool_run(threads, tasks_of(&j), take_rows, &j);
+    if (sh->s.relative) thread_pool_run(threads, sh->s.width, relative_column, &j);
     for (j.block = 0; j.block < sh->s.encoder_blocks; j.block++) {
         if (order_stops(e->options)) return;
         run_product(threads, &j, sh->enc[j.block].in, 2 * f->w.H, first_rows);

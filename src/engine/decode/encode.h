@@ -3,7 +3,7 @@
 #ifndef DECODE_ENCODE_H
 #define DECODE_ENCODE_H
 
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "engine/decode/frozen.h"
 #include "engine/kernels/relations.h"
 
@@ -31,7 +31,7 @@ static inline bool order_stops(const onet_order_options *o) {
 
 /* Into how many tasks work of so many multiply-adds is divided: one per thread at most, and none that takes
  * less time than the threads need to meet. */
-int tasks_worth(const pool *threads, double work);
+int tasks_worth(const thread_pool *threads, double work);
 
 /* Item i, counted over all sets, as the model sees it: words have the model's own vectors, since training may
  * have changed those that the sets came with. */
@@ -46,6 +46,6 @@ void encoded_free(encoded *e);
  * a group of several, of at most GROUP_ROWS rows, has none of these. A pool spreads one set over its threads;
  * NULL: this thread. */
 void encode(encoded *e, const frozen *f, const float *const *items, const int *start, int count, int placed,
-            pool *threads);
+            thread_pool *threads);
 
 #endif

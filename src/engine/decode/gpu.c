@@ -296,7 +296,7 @@ static bool take(void *context, size_t first, int count, float *items, float *pa
     p.pairs = pairs;
     p.given = given;
     p.rules = rules;
-    pool_run(p.work->threads, (count + TASK - 1) / TASK, take_task, &p);
+    thread_pool_run(p.work->threads, (count + TASK - 1) / TASK, take_task, &p);
     return true;
 }
 
@@ -308,7 +308,7 @@ static void give(void *context, size_t first, int count, const int32_t *order, c
     p.order = order;
     p.logprob = logprob;
     p.step = step;
-    pool_run(p.work->threads, (count + TASK - 1) / TASK, give_task, &p);
+    thread_pool_run(p.work->threads, (count + TASK - 1) / TASK, give_task, &p);
 }
 
 /* Sets that go together: all[0 .. count - 1]. */

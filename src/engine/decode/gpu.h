@@ -2,7 +2,7 @@
 #ifndef DECODE_GPU_H
 #define DECODE_GPU_H
 
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "engine/cuda/order.h"
 #include "engine/data/constraints.h"
 #include "engine/decode/frozen.h"
@@ -14,7 +14,7 @@ typedef struct gpu_work {
     const constraint_graph *graph; /* [count], for searches; NULL: no set has constraints */
     double *logprob;               /* [count]: the scores; NULL with answers */
     int beams, top;
-    pool *threads;                     /* threads that copy sets and answers */
+    thread_pool *threads;              /* threads that copy sets and answers */
     const onet_order_options *options; /* stop() is called before each part of the sets */
 } gpu_work;
 

@@ -21,6 +21,16 @@
 #include "ordernet_measure.h"
 #include "ordernet_train.h"
 
+const onet_choice *onet_decodes(void) {
+    static const onet_choice list[] = {
+        {"beam", "beam search", ONET_BEAM},
+        {"greedy", "the most probable item at each step", ONET_GREEDY},
+        {"sample", "drawn by its probability", ONET_SAMPLE},
+        {0},
+    };
+    return list;
+}
+
 enum { LARGE = 400 }; /* items from which on a set gets all threads, however many sets there are */
 
 /* A set being ordered whose caller asked for progress. */
@@ -76,8 +86,8 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
     r->top = o.top ? o.top : 1;
     r->beams = o.decode == ONET_BEAM ? (o.beam ? o.beam : 5) : 1;
     if (o.decode == ONET_BEAM && r->beams < r->top) r->beams = r->top;
-    if (!freezer_new(&r->z, model, k) || !(r->pool = pool_new(o.threads)) ||
-        !(r->worker = calloc((size_t)pool_threads(r->pool), sizeof *r->worker))) {
+    if (!freezer_new(&r->z, model, k) || !(r->threads = thread_pool_new(o.threads)) ||
+        !(r->worker = calloc((size_t)thread_pool_threads(r->threads), sizeof *r->worker))) {
         onet_orderer_free(r);
         return fail_memory(err, "ordering");
     }
@@ -132,7 +142,7 @@ void onet_orderer_free(onet_orderer *r) {
     if (!r) return;
     if (r->w) orderer_dismiss(r);
     if (r->worker)
-        for (int t = 0; t < pool_threads(r->pool); t++) {
+        for (int t = 0; t < thread_pool_threads(r->threads); t++) {
             encoded_free(&r->worker[t].e);
             search_free(&r->worker[t].s);
             scoring_free(&r->worker[t].scoring);
@@ -144,7 +154,7 @@ void onet_orderer_free(onet_orderer *r) {
     free(r->own);
     free(r->logprob);
     if (r->gpu) r->gpu->close(r->gpu);
-    pool_free(r->pool);
+    thread_pool_free(r->threads);
     freezer_free(&r->z);
     free(r);
 }
@@ -157,7 +167,7 @@ typedef struct job {
     const constraint_graph *graph; /* [count]; NULL: no set has constraints */
     size_t first, last;            /* sets of the tasks: first .. last - 1 */
     int share;                     /* sets per task */
-    pool *threads;                 /* for the sets of the only task; NULL: there are several */
+    thread_pool *threads;          /* for the sets of the only task; NULL: there are several */
 } job;
 
 /* The rows of a set, number k of the group, from row `start` on; how many of its items are placed. */
@@ -270,7 +280,7 @@ static int group_of(const job *j, size_t set, size_t most) {
 }
 
 /* `count` sets, a group, or one of any size; threads to share its work, or NULL. */
-static void one_group(job *j, size_t first, int count, worker *w, pool *threads) {
+static void one_group(job *j, size_t first, int count, worker *w, thread_pool *threads) {
     const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, first));
     for (int k = 0; k < count; k++) {
         size_t set = first + (size_t)k;
@@ -300,7 +310,7 @@ static void some_sets(void *arg, int task, int thread) {
 static int share_of(const job *j) {
     enum { TASKS = 4 }; /* per thread */
     size_t sets = j->last - j->first, rows = j->sets->start[j->last] - j->sets->start[j->first];
-    size_t threads = (size_t)pool_threads(j->r->pool), share = GROUP_ROWS * sets / rows;
+    size_t threads = (size_t)thread_pool_threads(j->r->threads), share = GROUP_ROWS * sets / rows;
     if (threads > 1 && share > sets / (threads * TASKS)) share = sets / (threads * TASKS);
     return share > GROUP_SETS ? GROUP_SETS : share ? (int)share : 1;
 }
@@ -329,14 +339,15 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
     j->last = s;
     j->share = share_of(j);
     bool best_only = j->answers && r->top == 1;
-    int threads = groups_of(j) > 1 ? pool_threads(r->pool) : 1; /* pool_run leaves one task to thread 0 */
+    int threads = groups_of(j) > 1 ? thread_pool_threads(r->threads)
+                                   : 1; /* thread_pool_run leaves one task to thread 0 */
     for (int t = 0; t < threads; t++) {
         worker *w = &r->worker[t];
         int need = t == 0 && n[1] ? n[1] : n[0];
         if (!need) continue;
         const frozen *f = freezer_find(&r->z, need);
         int rows = j->share > 1 && need < GROUP_ROWS ? GROUP_ROWS : need;
-        w->e.threads = t ? 1 : pool_threads(r->pool);
+        w->e.threads = t ? 1 : thread_pool_threads(r->threads);
         if (!encoded_reserve(&w->e, f, rows) ||
             !search_reserve(&w->s, f, search_orders(need, beams), need, best_only ? j->share : 1,
                             &r->options) ||
@@ -376,10 +387,10 @@ static onet_status run_cpu(job *j, int beams, onet_error *err) {
     for (; j->first < j->sets->count; j->first = j->last) {
         onet_status status = reserve(j, beams, err);
         if (status) return status;
-        j->threads = groups_of(j) == 1 ? r->pool : NULL;
-        pool_run(r->pool, groups_of(j), some_sets, j);
+        j->threads = groups_of(j) == 1 ? r->threads : NULL;
+        thread_pool_run(r->threads, groups_of(j), some_sets, j);
         for (size_t s = j->first; s < j->last && !order_stops(&r->options); s++)
-            if (sets_size(j->sets, s) >= LARGE) one_group(j, s, 1, &r->worker[0], r->pool);
+            if (sets_size(j->sets, s) >= LARGE) one_group(j, s, 1, &r->worker[0], r->threads);
         if (order_stops(&r->options)) return fail(err, ONET_INTERRUPTED, "the ordering was stopped");
     }
     return ONET_OK;
@@ -401,7 +412,7 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
                                      .logprob = score.logprob,
                                      .beams = beams,
                                      .top = r->top,
-                                     .threads = r->pool,
+                                     .threads = r->threads,
                                      .options = &r->options},
                          err);
         done = !status;
@@ -591,7 +602,7 @@ static onet_status score_orders_here(onet_orderer *r, const onet_sets *sets, con
     orders_job j = {
         .r = r, .sets = sets, .f = freezer_find(&r->z, n), .logprob = logprob, .count = count, .parts = 1};
     /* Parts have less in common, so there are no more than the threads need. */
-    int threads = pool_threads(r->pool);
+    int threads = thread_pool_threads(r->threads);
     if ((size_t)threads > sets->count) j.parts = (threads + (int)sets->count - 1) / (int)sets->count;
     if ((size_t)j.parts > count) j.parts = (int)count;
     scoring_plan *plan = array_new((size_t)j.parts, sizeof *plan);
@@ -610,7 +621,7 @@ static onet_status score_orders_here(onet_orderer *r, const onet_sets *sets, con
                  array_reserve(&w->row, &w->row_room, 2 * rows, sizeof *w->row);
     }
     j.plan = plan;
-    if (enough) pool_run(r->pool, (int)sets->count * j.parts, some_orders, &j);
+    if (enough) thread_pool_run(r->threads, (int)sets->count * j.parts, some_orders, &j);
     for (int part = 0; part < j.parts && plan; part++) scoring_plan_free(&plan[part]);
     free(plan);
     if (!enough) return fail_memory(err, "the orders of a set");

@@ -3,7 +3,7 @@
 #ifndef DECODE_ORDERER_H
 #define DECODE_ORDERER_H
 
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "engine/base/world.h"
 #include "engine/decode/gpu.h"
 #include "engine/kernels/device.h"
@@ -14,7 +14,7 @@ struct onet_orderer {
     freezer z;
     onet_order_options options;
     int beams, top;
-    pool *pool;
+    thread_pool *threads;
     worker *worker;    /* [threads] */
     uint64_t answered; /* sets answered so far: each draws its own random numbers */
     const world *w;    /* ranks that share the work; NULL: this process alone */

@@ -281,7 +281,7 @@ static void compute(search *s, int count, const frozen *f, const encoded *e, int
     }
     step_job j = {s, f, e, t, open, tasks_worth(s->threads, work)};
     if (j.tasks > open) j.tasks = open;
-    if (open) pool_run(s->threads, j.tasks, compute_task, &j);
+    if (open) thread_pool_run(s->threads, j.tasks, compute_task, &j);
 }
 
 /* Step t of all beams of a set, except the one that follows the greedy order, whose steps are known. */
@@ -528,7 +528,7 @@ static bool greedy_first(const search_task *task) {
 }
 
 void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count,
-                  pool *threads) {
+                  thread_pool *threads) {
     int steps = 0;
     real *planes = s->planes;
     s->task = task;

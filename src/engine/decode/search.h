@@ -78,7 +78,7 @@ typedef struct search {
     greedy_order *ahead;     /* of the set under way; NULL: none */
     int follower;            /* the beam that follows it; -1: none */
     const search_task *task; /* [count]: those of search_begin */
-    pool *threads;           /* share the beams of a step; NULL: this thread */
+    thread_pool *threads;    /* share the beams of a step; NULL: this thread */
 } search;
 
 /* Memory for groups of `group` sets of n items, context items among them. Only a group of one has sets of
@@ -95,7 +95,7 @@ int search_orders(int n, int most);
  * they are found here in lockstep, so that the weights of a block are read once for all sets. The tasks are
  * used until the next call, and so are the threads, which share the beams of a step; NULL: this thread. */
 void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count,
-                  pool *threads);
+                  thread_pool *threads);
 
 /* Finds up to `beams` orders of set k of the group, best first, in s->now; returns how many.
  * Log-probabilities are the net's own, with constraints too: of all items, not of those that are allowed. The

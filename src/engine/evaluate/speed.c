@@ -7,9 +7,9 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/base/pool.h"
 #include "engine/base/sized.h"
-#include "engine/kernels/net.h"
+#include "engine/base/thread_pool.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/operations.h"
 #include "engine/kernels/peak.h"
 #include "engine/model/generated.h"
@@ -35,9 +35,9 @@ double onet_speed_peak(int threads, double seconds) {
 
 int onet_threads(int threads) {
     if (threads < 0 || threads > MAX_THREADS) return 0;
-    pool *p = pool_new(threads);
-    int count = p ? pool_threads(p) : 1;
-    pool_free(p);
+    thread_pool *p = thread_pool_new(threads);
+    int count = p ? thread_pool_threads(p) : 1;
+    thread_pool_free(p);
     return count;
 }
 

@@ -1,4 +1,4 @@
-/* Computes a training step on the CPU (the CPU backend of net.h): gathers the batch, runs forward and
+/* Computes a training step on the CPU (the CPU backend of backend.h): gathers the batch, runs forward and
  * backward pass over threads, and computes sums over the batch and batch norms. The layers are in the other
  * cpu_*.c. */
 #include "engine/kernels/cpu.h"
@@ -28,7 +28,7 @@ static void phase_task(void *arg, int task, int thread) {
 }
 
 void cpu_run(cpu *s, int tasks, cpu_task *fn, int block) {
-    pool_run(s->pool, tasks + s->later.tasks, phase_task, &(phase){s, fn, block, tasks});
+    thread_pool_run(s->threads, tasks + s->later.tasks, phase_task, &(phase){s, fn, block, tasks});
     s->later.tasks = 0;
 }
 
@@ -235,7 +235,7 @@ static void close_cpu(net *t) {
     cpu *s = (cpu *)t;
     if (!s) return;
     cpu_memory_close(s);
-    pool_free(s->pool);
+    thread_pool_free(s->threads);
     free(s);
 }
 
@@ -278,8 +278,8 @@ onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threa
     s->base.update = 1;
     s->base.losses_kept = 1;
     s->k = k;
-    s->pool = pool_new(threads);
-    if (!s->pool || !cpu_memory_open(s)) {
+    s->threads = thread_pool_new(threads);
+    if (!s->threads || !cpu_memory_open(s)) {
         close_cpu(&s->base);
         return fail_memory(err, "the net");
     }

@@ -10,8 +10,8 @@
 #ifndef KERNELS_CPU_H
 #define KERNELS_CPU_H
 
-#include "engine/base/pool.h"
-#include "engine/kernels/net.h"
+#include "engine/base/thread_pool.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/relations.h"
 #include "engine/kernels/weights.h"
 
@@ -48,7 +48,7 @@ typedef struct decoder_state {
 typedef struct cpu {
     net base;
     const kernels *k;
-    pool *pool;
+    thread_pool *threads;
     weights w;
     void *fixed_memory, *batch_memory, *vector_memory; /* all arrays below lie in these */
     real *theta, *grad, *m, *v, *average;              /* blocks of shape.h */

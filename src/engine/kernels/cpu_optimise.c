@@ -97,7 +97,7 @@ void cpu_optimise(net *t, const adam_step *step, double clip, double *norm_out) 
     if (norm_out) *norm_out = size;
     adam_job j = {s, *step};
     if (clip > 0 && size > clip) j.step.scale *= clip / size;
-    pool_run(s->pool, slices, adam_slice, &j);
+    thread_pool_run(s->threads, slices, adam_slice, &j);
     if (s->train_vectors) move_vectors(s, &j.step);
 }
 
@@ -119,7 +119,7 @@ static void average_slice(void *arg, int task, int thread) {
 
 static void move_average(cpu *s, real *to, const real *from, size_t count, double decay) {
     average_job j = {to, from, count, decay};
-    pool_run(s->pool, (int)((count + SLICE - 1) / SLICE), average_slice, &j);
+    thread_pool_run(s->threads, (int)((count + SLICE - 1) / SLICE), average_slice, &j);
 }
 
 void cpu_average(net *t, double decay) {

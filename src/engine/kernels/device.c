@@ -7,9 +7,9 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/library.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/device.h"
 #include "engine/kernels/gpu_library.h"
-#include "engine/kernels/net.h"
 
 static const char variable[] = "ORDERNET_CUDA";
 

@@ -1,13 +1,15 @@
-/* Declares the interface of libordernet-cuda.so, which kernels/device.c loads at run time: symbol names,
- * function types, and hooks for tests. */
+/* Declares the half of libordernet-cuda.so that trains, its symbol names, function types and hooks for tests,
+ * and the version of the library's ABI. src/engine/cuda/order.h has the half that orders. kernels/device.c
+ * loads the library at run time. */
 #ifndef KERNELS_GPU_LIBRARY_H
 #define KERNELS_GPU_LIBRARY_H
 
+#include "engine/kernels/backend.h"
 #include "engine/kernels/device.h"
-#include "engine/kernels/net.h"
 
-/* ABI version, part of the symbol names; defined only here. Raise it when this header, net.h, onet_settings,
- * onet_error or order.h changes, so that an older library fails to load. */
+/* ABI version, part of the symbol names; defined only here. Raise it when anything that both sides see
+ * changes, so that an older library is not loaded: this header, src/engine/cuda/order.h, backend.h,
+ * onet_settings, onet_error, or what a value of a setting means (a new pool). */
 #define CUDA_VERSIONED(name) name##_17
 #define CUDA_TEXT(name)      #name
 #define CUDA_SYMBOL(name)    CUDA_TEXT(name)

@@ -8,7 +8,7 @@
 #endif
 
 #include "engine/base/clock.h"
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "engine/kernels/simd_macros.h"
 
 enum { CHAINS = 12, ROUNDS = 1 << 14 }; /* chains enough to hide the latency of a multiply-add */
@@ -89,10 +89,10 @@ double peak_gflops(int threads, double seconds) {
 #endif
     w.flops = 2.0 * lanes * CHAINS * ROUNDS;
     if (threads > 256) threads = 256;
-    pool *p = threads > 1 ? pool_new(threads) : NULL;
-    int tasks = p ? pool_threads(p) : 1;
-    pool_run(p, tasks, run, &w);
-    pool_free(p);
+    thread_pool *p = threads > 1 ? thread_pool_new(threads) : NULL;
+    int tasks = p ? thread_pool_threads(p) : 1;
+    thread_pool_run(p, tasks, run, &w);
+    thread_pool_free(p);
     double sum = 0;
     for (int t = 0; t < tasks; t++) sum += w.rate[t];
     return sum / 1e9;

@@ -7,6 +7,7 @@
 
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "engine/base/lines.h"
 #include "engine/base/shown.h"
 #include "engine/model/model.h"
@@ -16,11 +17,11 @@
 const setting settings_list[] = {
     {KEY(width), .what = "the number of features per item", .low = 1, .high = MAX_WIDTH},
     {KEY(encoder_blocks), .what = "the number of encoder blocks", .high = MAX_BLOCKS, .in_parts = true},
-    {KEY(hidden), .what = "the encoder's hidden width", .low = 1, .high = 8192},
-    {KEY(encoder_out), .what = "the encoder's output width", .low = 1, .high = 4096},
+    {KEY(hidden), .what = "the encoder's hidden width", .low = 1, .high = MAX_HIDDEN},
+    {KEY(encoder_out), .what = "the encoder's output width", .low = 1, .high = MAX_OUT},
     {KEY(pool), .what = "the pool", .in_parts = true, .choices = onet_pools},
     {KEY(decoder_blocks), .what = "the number of decoder blocks", .high = MAX_BLOCKS, .in_parts = true},
-    {KEY(decoder_out), .what = "the decoder's output width", .low = 1, .high = 4096},
+    {KEY(decoder_out), .what = "the decoder's output width", .low = 1, .high = MAX_OUT},
     {KEY(relative), .what = "the setting relative", .high = 1, .version = 2, .flag = true},
     {KEY(relations), .what = "the number of relations between two items", .high = MAX_RELATIONS, .version = 4,
      .in_parts = true},

@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/base/limits.h"
 #include "engine/data/sets.h"
-
-enum { MAX_BLOCKS = 64 };
 
 #define NORM_EPSILON  1e-5
 #define NORM_MOMENTUM 0.1

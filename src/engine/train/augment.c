@@ -14,7 +14,7 @@
 #include "engine/words/kind.h"
 #include "engine/words/words.h"
 
-/* Each kind of draw has a stream of its own, so that one does not change with another. */
+/* Each kind of sample has a stream of its own, so that one does not change with another. */
 #define STREAM_FORGET UINT64_C(0x666f726765740000)
 #define STREAM_DROP   UINT64_C(0x64726f7000000000)
 #define STREAM_JITTER UINT64_C(0x6a69747465720000)
@@ -133,7 +133,7 @@ onet_status augment_new(augment **out, const onet_sets *all, const onet_sets *ow
     return status;
 }
 
-onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err) {
+onet_status augment_relative(augment *a, const float *mean, const float *scale, onet_error *err) {
     const onet_sets *own = a->own;
     size_t d = (size_t)own->width, items = own->start[own->count], largest = 1;
     for (size_t s = 0; s < own->count; s++)
@@ -183,9 +183,9 @@ static void crop(augment *a, rng *r, size_t from, size_t to) {
 }
 
 /* Chooses which places of the order of a set of n items are kept, in a->keep; the first `placed` are those of
- * placed items. Returns how many placed items are kept. The share that is left out is drawn for each set, so
- * that the net sees whole sets as well as much smaller ones. At least two placed items are kept: with fewer
- * there is no order to learn. */
+ * placed items. Returns how many placed items are kept. The share that is left out is sampled for each set,
+ * so that the net sees whole sets as well as much smaller ones. At least two placed items are kept: with
+ * fewer there is no order to learn. */
 static size_t random_keep(augment *a, uint64_t epoch, uint64_t number, size_t n, size_t placed) {
     rng r;
     seed_for(&r, a, STREAM_DROP, epoch, number);
@@ -322,7 +322,7 @@ static void copy_features(augment *a, uint64_t epoch, size_t s, bool noise) {
         }
 }
 
-void augment_draw(augment *a, uint64_t epoch, bool whole) {
+void augment_sample(augment *a, uint64_t epoch, bool whole) {
     bool drop = augment_drops(a->o);
     for (size_t s = 0; s < a->own->count; s++) {
         if (drop) drop_items(a, epoch, s, whole);

@@ -1,7 +1,7 @@
 /* Augments the training sets against overfitting: words become unknown, items are dropped, large sets
- * cropped, noise is added to features, and the order given to the decoder has wrong items, all drawn anew in
- * each epoch. A draw depends on the seed, the epoch and the number of the set alone: it is the same for any
- * number of threads or ranks, and after a resume. */
+ * cropped, noise is added to features, and the order given to the decoder has wrong items, all sampled anew
+ * in each epoch. A sample depends on the seed, the epoch and the number of the set alone: it is the same for
+ * any number of threads or ranks, and after a resume. */
 #ifndef TRAIN_AUGMENT_H
 #define TRAIN_AUGMENT_H
 
@@ -24,7 +24,7 @@ typedef struct augment {
     size_t first_rank;          /* the features from this one on are ranks within the set */
     scaling_place *place;       /* [largest set]: to rank what is kept; NULL: there are no ranks */
     int32_t *right;             /* [largest set]: the order of a set, from which it strays */
-    int32_t *target;            /* [items of own]: as in net.h; NULL: nothing strays */
+    int32_t *target;            /* [items of own]: as in backend.h; NULL: nothing strays */
     onet_sets sizes;            /* all sets of the epoch: their sizes only */
     onet_sets sets;             /* this rank's sets of the epoch */
 } augment;
@@ -42,16 +42,16 @@ onet_status augment_new(augment **a, const onet_sets *all, const onet_sets *own,
 void augment_free(augment *a);
 
 /* If the net takes features relative to the set, these are relative to the set as given, whatever is left out
- * or moved. mean, scale: the standardisation. Call it once, before the first draw. */
-onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err);
+ * or moved. mean, scale: the standardisation. Call it once, before the first sample. */
+onet_status augment_relative(augment *a, const float *mean, const float *scale, onet_error *err);
 
 /* The features from first_rank on are ranks within the set: where items are left out, those that are kept get
- * ranks among themselves, as a smaller set would have. Call it before the first draw. */
+ * ranks among themselves, as a smaller set would have. Call it before the first sample. */
 onet_status augment_rank(augment *a, size_t first_rank, onet_error *err);
 
-/* Draws the sets of an epoch; `whole`: as sets are ordered, with all items, without noise and straying; words
- * are still forgotten. */
-void augment_draw(augment *a, uint64_t epoch, bool whole);
+/* Samples the sets of an epoch; `whole`: as sets are ordered, with all items, without noise and straying;
+ * words are still forgotten. */
+void augment_sample(augment *a, uint64_t epoch, bool whole);
 /* The sizes alone. */
 void augment_sizes(augment *a, uint64_t epoch);
 

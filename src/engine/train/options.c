@@ -208,10 +208,9 @@ onet_status train_check_learned(const onet_sets *train, const onet_train_options
     onet_status status = sets_check(train, err);
     if (status) return status;
     if (train->word && o->settings.relative)
-        return fail_field(
-            err, ONET_USAGE, "onet_settings.relative",
-            "relative features are for items that are numbers: the vectors of words are not put "
-            "in relation to each other");
+        return fail_field(err, ONET_USAGE, "onet_settings.relative",
+                          "relative features are for items that are numbers; they are not computed for the "
+                          "vectors of words");
     if (o->relate && train->word)
         return WRONG("relate", "relations are made from features that are numbers, and the items are words");
     if (o->train_vectors && !train->word)

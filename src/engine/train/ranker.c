@@ -12,9 +12,9 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
-#include "engine/base/pool.h"
 #include "engine/base/rng.h"
 #include "engine/base/sized.h"
+#include "engine/base/thread_pool.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "engine/kernels/real.h"
@@ -56,7 +56,7 @@ typedef struct fit {
     const double *w; /* [D] */
     double *part;    /* [parts, 1 + D]: loss and gradient of each */
     double *scratch; /* [rows, 2] */
-    pool *threads;
+    thread_pool *threads;
 } fit;
 
 /* log(exp(a) + exp(b)) */
@@ -107,7 +107,7 @@ static double mean_loss(fit *f, const double *w, double *gradient) {
     size_t parts = (f->end - f->first + PART - 1) / PART, steps = e->start[f->end] - e->start[f->first];
     double loss = 0;
     f->w = w;
-    pool_run(f->threads, (int)parts, sum_part, f);
+    thread_pool_run(f->threads, (int)parts, sum_part, f);
     memset(gradient, 0, e->D * sizeof *gradient);
     for (size_t p = 0; p < parts; p++) {
         const double *sum = f->part + p * (1 + e->D);
@@ -236,7 +236,7 @@ static onet_status train(onet_model *m, const onet_sets *sets, const onet_ranker
     onet_status status = examples_make(&e, m, sets, o->seed, err);
     fit f = {.e = &e};
     double *w = NULL, penalty = o->penalty, loss = 0;
-    if (!status && (!(w = array_new(2 * e.D, sizeof *w)) || !(f.threads = pool_new(o->threads)) ||
+    if (!status && (!(w = array_new(2 * e.D, sizeof *w)) || !(f.threads = thread_pool_new(o->threads)) ||
                     !(f.scratch = array_new(2 * e.start[e.count], sizeof *f.scratch)) ||
                     !(f.part = array_new((e.count + PART - 1) / PART, (1 + e.D) * sizeof *f.part))))
         status = fail_memory(err, "the ranker");
@@ -250,7 +250,7 @@ static onet_status train(onet_model *m, const onet_sets *sets, const onet_ranker
     }
     for (size_t c = 0; c < e.D && !status; c++) m->theta[m->sh.head_weight + c] = (float)w[c];
     if (!status) status = record(m, sets, o, penalty, loss, err);
-    pool_free(f.threads);
+    thread_pool_free(f.threads);
     free(f.part);
     free(f.scratch);
     free(w);

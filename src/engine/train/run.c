@@ -69,7 +69,7 @@ onet_status run_plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err) 
     onet_status status = ONET_OK;
     r->when.planned = whole ? 0 : epoch + 1;
     if (r->sets.augment) {
-        augment_draw(r->sets.augment, epoch, whole);
+        augment_sample(r->sets.augment, epoch, whole);
         r->sets.now = &r->sets.augment->sizes;
         if (augment_drops(&r->o)) {
             batches *plan;

@@ -7,7 +7,7 @@
 
 #include "engine/base/lock.h"
 #include "engine/base/world.h"
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/model/model.h"
 #include "engine/train/augment.h"
 #include "engine/train/identity.h"

@@ -10,8 +10,8 @@
 #include "engine/base/error.h"
 #include "engine/base/lock.h"
 #include "engine/base/memory.h"
-#include "engine/base/pool.h"
 #include "engine/base/sized.h"
+#include "engine/base/thread_pool.h"
 #include "engine/kernels/device.h"
 #include "engine/model/model.h"
 #include "engine/train/options.h"
@@ -40,8 +40,8 @@ struct several {
     int threads;                                               /* of each */
     onet_progress last;                                        /* as last told to the caller */
     bool first;                                                /* rank 0, which has the files */
-    bool stop;  /* asked for by the caller, or one has failed */
-    pool *pool; /* NULL: one after the other */
+    bool stop;                /* asked for by the caller, or one has failed */
+    thread_pool *thread_pool; /* NULL: one after the other */
     lock lock;
 };
 
@@ -50,7 +50,7 @@ struct several {
 static int tell(void *context, const onet_progress *now) {
     member *m = context;
     several *s = m->all;
-    pool_hold(s->pool);
+    thread_pool_hold(s->thread_pool);
     double seconds = 0, left = 0;
     int first = 0;
     m->last = *now;
@@ -72,7 +72,7 @@ static int tell(void *context, const onet_progress *now) {
         if (s->o->progress && s->o->progress(s->o->context, &s->last)) s->stop = true;
     }
     bool stop = s->stop;
-    pool_release(s->pool);
+    thread_pool_release(s->thread_pool);
     return stop;
 }
 
@@ -81,7 +81,7 @@ static int look(void *context) {
     return s->o->progress && s->o->progress(s->o->context, &s->last);
 }
 
-void train_one_of_several(onet_train_options *o, int number) {
+void train_options_of_model(onet_train_options *o, int number) {
     bool differs = number % 4 == 1;
     if (differs && o->vary == ONET_VARY_WITHIN) o->within = !o->within;
     if (differs && o->vary == ONET_VARY_RELATIVE) o->settings.relative = !o->settings.relative;
@@ -95,14 +95,14 @@ static void train_member(void *arg, int number, int thread) {
     member *m = &s->member[number];
     onet_train_options o = *s->o;
     (void)thread;
-    pool_hold(s->pool);
+    thread_pool_hold(s->thread_pool);
     m->begun = !s->stop;
-    pool_release(s->pool);
+    thread_pool_release(s->thread_pool);
     if (!m->begun) return;
     char *path = o.model_path ? train_part(o.model_path, number + 1) : NULL;
     m->status = o.model_path && !path ? fail_memory(&m->err, "the names of the files") : ONET_OK;
     m->status = world_agree(s->w, m->status, &m->err);
-    train_one_of_several(&o, number);
+    train_options_of_model(&o, number);
     o.threads = s->threads;
     o.model_path = path;
     o.half = 0; /* the merged model is rounded, once */
@@ -112,10 +112,10 @@ static void train_member(void *arg, int number, int thread) {
     o.context = m;
     if (!m->status) m->status = train_together(s->w, &s->part[number], s->train, s->valid, &o, &m->err);
     free(path);
-    pool_hold(s->pool);
+    thread_pool_hold(s->thread_pool);
     m->over = true;
     if (m->status) s->stop = true;
-    pool_release(s->pool);
+    thread_pool_release(s->thread_pool);
 }
 
 /* Models of a training by one process on a CPU can be trained at the same time, each by its own threads:
@@ -124,17 +124,17 @@ static onet_status train_members(several *s, onet_error *err) {
     s->at_once = 1;
     s->threads = s->o->threads;
     if (!s->w && !device_may_be_gpu(s->o->device, s->o->kernels)) {
-        if (!(s->pool = pool_new(s->o->threads))) return fail_memory(err, "threads");
-        int threads = pool_threads(s->pool);
+        if (!(s->thread_pool = thread_pool_new(s->o->threads))) return fail_memory(err, "threads");
+        int threads = thread_pool_threads(s->thread_pool);
         if (threads > s->o->models) { /* the others are the models' own */
-            pool_free(s->pool);
-            if (!(s->pool = pool_new(s->o->models))) return fail_memory(err, "threads");
+            thread_pool_free(s->thread_pool);
+            if (!(s->thread_pool = thread_pool_new(s->o->models))) return fail_memory(err, "threads");
         }
-        s->at_once = pool_threads(s->pool);
+        s->at_once = thread_pool_threads(s->thread_pool);
         s->threads = threads / s->at_once;
     }
-    pool_run(s->pool, s->o->models, train_member, s);
-    pool_free(s->pool);
+    thread_pool_run(s->thread_pool, s->o->models, train_member, s);
+    thread_pool_free(s->thread_pool);
     onet_status status = ONET_OK;
     for (int i = 0; i < s->o->models; i++) { /* a failure rather than the stop that it caused */
         member *m = &s->member[i];

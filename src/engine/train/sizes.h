@@ -12,7 +12,7 @@
 #ifndef TRAIN_SIZES_H
 #define TRAIN_SIZES_H
 
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 #include "engine/model/model.h"
 
 enum { SIZE_SETS = 2048 };

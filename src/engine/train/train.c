@@ -168,7 +168,7 @@ static onet_status open_net(run *r, onet_error *err) {
         r->net->sum_context = (void *)(uintptr_t)r->w;
     }
     if (r->sets.augment && r->model->sh.s.relative &&
-        (status = augment_relate(r->sets.augment, r->model->mean, r->model->scale, err)))
+        (status = augment_relative(r->sets.augment, r->model->mean, r->model->scale, err)))
         return status;
     const scaling *scaled = r->model->scaling;
     if (augment_drops(&r->o) && scaled && scaled->inputs > scaled->width &&

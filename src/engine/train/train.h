@@ -14,7 +14,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
 
 /* Turns the options of an ensemble into those of model `number` (from 0): its seed, and its features as
  * `vary` says. */
-void train_one_of_several(onet_train_options *options, int number);
+void train_options_of_model(onet_train_options *options, int number);
 
 /* The pool of a training on this many sets if `given` is AUTO; else `given`. */
 onet_pool train_pool(onet_pool given, size_t sets);

@@ -177,7 +177,7 @@ void tune_tell(tuner *s) {
 }
 
 double tune_cost(const tuner *s, const choice_made *made) {
-    const setting *crop = &settings[S_CROP];
+    const tuned_setting *crop = &tuned_settings[S_CROP];
     double share = 1; /* of a crop that the caller gave: all trials have it */
     for (int i = 0; i < crop->count && !s->fixed[S_CROP]; i++)
         if (crop->value[i] == made->value[S_CROP]) share = s->crop_cost[i];
@@ -229,7 +229,7 @@ double tune_final_limit(const tuner *s) {
 }
 
 int tune_models(const tuner *s, const choice_made *made) {
-    const setting *models = &settings[S_MODELS];
+    const tuned_setting *models = &tuned_settings[S_MODELS];
     int most = (int)models->value[models->count - 1], count = (int)made->value[S_MODELS];
     if (s->fixed[S_MODELS] || made->value[S_RANKER] > 0 || s->base.train_vectors) return count;
     while (most > count && tune_final_seconds(s, made, most, 1) > final_share * s->how.seconds) most--;
@@ -275,7 +275,7 @@ static int parents(const tuner *s, int level, int *index) {
 
 /* Fewer epochs if the last trainings would take too long. */
 static void fit_epochs(const tuner *s, choice_made *made) {
-    const setting *epochs = &settings[S_EPOCHS];
+    const tuned_setting *epochs = &tuned_settings[S_EPOCHS];
     if (!(s->how.seconds > 0) || s->fixed[S_EPOCHS] || made->value[S_RANKER] > 0) return;
     for (int i = epochs->count - 1; i >= 0; i--)
         if (epochs->value[i] < made->value[S_EPOCHS] &&

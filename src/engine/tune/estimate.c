@@ -27,7 +27,7 @@ static void estimate_one(void *arg, int number, int thread) {
     const choice_made *made = given ? &s->base_made : e->made;
     running r = {.s = s, .started = clock_seconds()};
     onet_train_options o = tune_options(s, made, s->on_gpu ? s->threads : s->threads / s->workers);
-    if (!given) train_one_of_several(&o, number);
+    if (!given) train_options_of_model(&o, number);
     o.progress = tune_look;
     o.context = &r;
     e->status[number] = tune_train(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);
@@ -86,7 +86,7 @@ onet_status tune_estimate(tuner *s, const choice_made *made, onet_tuned *result,
     s->deadline = 0; /* the search is over */
     atomic_store(&s->late, false);
     if (!s->on_gpu && s->workers > 1)
-        pool_run(s->pool, count, estimate_one, e);
+        thread_pool_run(s->thread_pool, count, estimate_one, e);
     else
         for (int i = 0; i < count; i++) estimate_one(e, i, 0);
     onet_status status = estimate_report(e, 0, e->models, NULL, &result->test, err);

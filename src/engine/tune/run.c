@@ -236,7 +236,7 @@ static onet_status add_done(tuner *s, const trial *row, onet_error *err) {
     return status;
 }
 
-static void pool_trial(void *arg, int number, int thread) {
+static void task_trial(void *arg, int number, int thread) {
     tuner *s = arg;
     trial row;
     (void)thread;
@@ -287,9 +287,9 @@ onet_status tune_run(tuner *s, task *list, int count, onet_error *err) {
     qsort(list, (size_t)left, sizeof *list, by_time);
     s->tasks = list;
     if (left && !s->on_gpu && s->workers > 1)
-        pool_run(s->pool, left, pool_trial, s);
+        thread_pool_run(s->thread_pool, left, task_trial, s);
     else
-        for (int i = 0; i < left; i++) pool_trial(s, i, 0);
+        for (int i = 0; i < left; i++) task_trial(s, i, 0);
     s->generation++;
     tune_set_deadline(s);
     /* The deadline was set for settings that have since been beaten. The new best ones need less time at the

@@ -15,7 +15,7 @@
 #define COUNT(...)  (sizeof(double[]){__VA_ARGS__} / sizeof(double))
 #define VALUES(...) .count = COUNT(__VA_ARGS__), .value = {__VA_ARGS__}
 
-const setting settings[SETTINGS] = {
+const tuned_setting tuned_settings[TUNED_SETTINGS] = {
     [S_EPOCHS] = {"epochs", AT(epochs), SPACE_INT, VALUES(10, 20, 40, 60, 100)},
     [S_DROP] = {"drop", AT(drop), VALUES(0, 0.15, 0.3, 0.45, 0.6)},
     [S_SCALE] = {"scale", AT(scale), SPACE_NAME, .numbers = true, .choices = onet_scales,
@@ -81,7 +81,7 @@ static const known list[] = {
     {{SET(S_POOL, ONET_POOL_MAX), SET(S_EPOCHS, 40)}},
 };
 
-static double get(const setting *s, const onet_train_options *o) {
+static double get(const tuned_setting *s, const onet_train_options *o) {
     const char *at = (const char *)o + s->at, *name;
     int number;
     double value;
@@ -105,43 +105,43 @@ static double get(const setting *s, const onet_train_options *o) {
 }
 
 void space_read(choice_made *c, const onet_train_options *o) {
-    for (int s = 0; s < SETTINGS; s++) c->value[s] = get(&settings[s], o);
+    for (int s = 0; s < TUNED_SETTINGS; s++) c->value[s] = get(&tuned_settings[s], o);
 }
 
 void space_write(const choice_made *c, onet_train_options *o) {
-    for (int s = 0; s < SETTINGS; s++) {
-        char *at = (char *)o + settings[s].at;
+    for (int s = 0; s < TUNED_SETTINGS; s++) {
+        char *at = (char *)o + tuned_settings[s].at;
         double value = c->value[s];
         int number = (int)value;
         const char *name = NULL; /* "auto" */
-        if (settings[s].kind == SPACE_DOUBLE) memcpy(at, &value, sizeof value);
-        if (settings[s].kind == SPACE_INT) memcpy(at, &number, sizeof number);
-        if (settings[s].kind == SPACE_NAME && number != SPACE_GIVEN) {
-            if (number) name = choice_name(settings[s].choices(), number);
+        if (tuned_settings[s].kind == SPACE_DOUBLE) memcpy(at, &value, sizeof value);
+        if (tuned_settings[s].kind == SPACE_INT) memcpy(at, &number, sizeof number);
+        if (tuned_settings[s].kind == SPACE_NAME && number != SPACE_GIVEN) {
+            if (number) name = choice_name(tuned_settings[s].choices(), number);
             memcpy(at, &name, sizeof name);
         }
     }
 }
 
 bool space_same(const choice_made *a, const choice_made *b) {
-    for (int s = 0; s < SETTINGS; s++)
+    for (int s = 0; s < TUNED_SETTINGS; s++)
         if (a->value[s] != b->value[s]) return false;
     return true;
 }
 
 void space_value_text(char text[32], int s, double value) {
-    if (settings[s].kind == SPACE_NAME && value == SPACE_GIVEN)
+    if (tuned_settings[s].kind == SPACE_NAME && value == SPACE_GIVEN)
         snprintf(text, 32, "given");
     else if (s == S_DECAY && value == ONET_DECAY_AUTO)
         snprintf(text, 32, "auto");
-    else if (settings[s].choices)
-        snprintf(text, 32, "%s", choice_name(settings[s].choices(), (int)value));
+    else if (tuned_settings[s].choices)
+        snprintf(text, 32, "%s", choice_name(tuned_settings[s].choices(), (int)value));
     else
         number_print(text, 32, "%.9g", value);
 }
 
 bool space_value_parse(double *value, int s, const char *text) {
-    if (settings[s].kind == SPACE_NAME && !strcmp(text, "given")) {
+    if (tuned_settings[s].kind == SPACE_NAME && !strcmp(text, "given")) {
         *value = SPACE_GIVEN;
         return true;
     }
@@ -149,8 +149,8 @@ bool space_value_parse(double *value, int s, const char *text) {
         *value = ONET_DECAY_AUTO;
         return true;
     }
-    if (settings[s].choices) {
-        const onet_choice *found = choice_named(settings[s].choices(), text, strlen(text));
+    if (tuned_settings[s].choices) {
+        const onet_choice *found = choice_named(tuned_settings[s].choices(), text, strlen(text));
         if (found) *value = found->value;
         return found != NULL;
     }
@@ -162,19 +162,19 @@ bool space_value_parse(double *value, int s, const char *text) {
 void space_text(char *text, size_t room, const choice_made *c, const choice_made *base) {
     size_t used = 0;
     text[0] = '\0';
-    for (int s = 0; s < SETTINGS && used < room; s++) {
+    for (int s = 0; s < TUNED_SETTINGS && used < room; s++) {
         char value[32];
         if (c->value[s] == base->value[s]) continue;
         space_value_text(value, s, c->value[s]);
         bool flag = c->value[s] == 1 && (s == S_RELATIVE || s == S_WITHIN || s == S_RANKER);
-        int length = snprintf(text + used, room - used, "%s%s%s%s", used ? ", " : "", settings[s].name,
+        int length = snprintf(text + used, room - used, "%s%s%s%s", used ? ", " : "", tuned_settings[s].name,
                               flag ? "" : " ", flag ? "" : value);
         if (length > 0) used += (size_t)length;
     }
     if (!used) snprintf(text, room, "default");
 }
 
-bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[SETTINGS]) {
+bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[TUNED_SETTINGS]) {
     if (i < 0 || (size_t)i >= sizeof list / sizeof *list) return false;
     /* Also the result for the ranker if that is fixed: the caller skips settings that it has tried. */
     *c = *base;
@@ -187,7 +187,7 @@ bool space_known(choice_made *c, int i, const choice_made *base, const bool fixe
 }
 
 /* A value beside the one it has, or any other. */
-static double other_value(const setting *s, double now, rng *r) {
+static double other_value(const tuned_setting *s, double now, rng *r) {
     int at = -1;
     for (int i = 0; i < s->count; i++)
         if (s->value[i] == now) at = i;
@@ -198,22 +198,22 @@ static double other_value(const setting *s, double now, rng *r) {
     return s->value[rng_below(r, (uint64_t)s->count)];
 }
 
-void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r) {
+void space_change(choice_made *c, const bool fixed[TUNED_SETTINGS], rng *r) {
     /* How often each setting is changed: those that mattered most on most data most often. */
-    static const int weight[SETTINGS] = {
+    static const int weight[TUNED_SETTINGS] = {
         [S_EPOCHS] = 4, [S_DROP] = 4,        [S_RELATIVE] = 3, [S_SCALE] = 3,       [S_WITHIN] = 3,
         [S_RATE] = 3,   [S_BATCH] = 2,       [S_DECAY] = 3,    [S_POOL] = 1,        [S_ENCODER] = 2,
         [S_HIDDEN] = 2, [S_ENCODER_OUT] = 2, [S_DECODER] = 2,  [S_DECODER_OUT] = 2, [S_JITTER] = 1,
         [S_STRAY] = 2,  [S_CROP] = 1,
     };
     int sum = 0, changes = 1 + (int)rng_below(r, 2);
-    for (int s = 0; s < SETTINGS; s++) sum += fixed[s] ? 0 : weight[s];
+    for (int s = 0; s < TUNED_SETTINGS; s++) sum += fixed[s] ? 0 : weight[s];
     if (!sum) return;
     while (changes--) {
         int64_t left = (int64_t)rng_below(r, (uint64_t)sum);
-        for (int s = 0; s < SETTINGS; s++)
+        for (int s = 0; s < TUNED_SETTINGS; s++)
             if (!fixed[s] && (left -= weight[s]) < 0) {
-                c->value[s] = other_value(&settings[s], c->value[s], r);
+                c->value[s] = other_value(&tuned_settings[s], c->value[s], r);
                 break;
             }
     }

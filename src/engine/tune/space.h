@@ -30,10 +30,10 @@ enum {
     S_MODELS,
     S_VARY,   /* of several models */
     S_RANKER, /* the linear ranker in place of the net; it uses S_SCALE, S_WITHIN and S_RELATIVE alone */
-    SETTINGS
+    TUNED_SETTINGS
 };
 
-typedef struct setting {
+typedef struct tuned_setting {
     const char *name;                                              /* that of the program's option */
     size_t at;                                                     /* in onet_train_options */
     enum { SPACE_DOUBLE, SPACE_INT, SPACE_NAME, SPACE_NONE } kind; /* of the field; NONE: it has none */
@@ -41,15 +41,15 @@ typedef struct setting {
     const onet_choice *(*choices)(void);
     int count;
     double value[8];
-} setting;
+} tuned_setting;
 
-extern const setting settings[SETTINGS];
+extern const tuned_setting tuned_settings[TUNED_SETTINGS];
 
 /* The value of S_SCALE for a list that the caller gave, which is kept. */
 enum { SPACE_GIVEN = -1 };
 
 typedef struct choice_made {
-    double value[SETTINGS];
+    double value[TUNED_SETTINGS];
 } choice_made;
 
 void space_read(choice_made *c, const onet_train_options *o);
@@ -63,9 +63,9 @@ bool space_value_parse(double *value, int s, const char *text);
 
 /* Settings number i that are known to work, on top of base, fixed ones unchanged; false: there are no more.
  * The ranker is among the known ones unless it is fixed. */
-bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[SETTINGS]);
+bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[TUNED_SETTINGS]);
 /* Changes one setting or two that are not fixed. */
-void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r);
+void space_change(choice_made *c, const bool fixed[TUNED_SETTINGS], rng *r);
 /* How long an epoch takes, about, in epochs of the default net; of whole sets, whatever the crop. */
 double space_cost(const choice_made *c);
 

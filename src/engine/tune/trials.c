@@ -16,7 +16,7 @@
 static const char *const kinds[] = {"first", "short", "whole"};
 static const char *const ends[] = {"ended", "slow", "hopeless", "failed", "stopped"};
 enum { KINDS = sizeof kinds / sizeof *kinds, ENDS = sizeof ends / sizeof *ends };
-enum { COLUMNS = 13 + GLANCES + SETTINGS, ROW = 1024 };
+enum { COLUMNS = 13 + GLANCES + TUNED_SETTINGS, ROW = 1024 };
 
 onet_status trials_add(trials *t, const trial *row, onet_error *err) {
     if (!array_reserve(&t->row, &t->room, t->count + 1, sizeof *t->row))
@@ -46,7 +46,7 @@ void trials_free(trials *t) {
 
 static void write_head(output *out) {
     output_put(out, "search,trial,generation,kind,part,ended");
-    for (int s = 0; s < SETTINGS; s++) output_printf(out, ",%s", settings[s].name);
+    for (int s = 0; s < TUNED_SETTINGS; s++) output_printf(out, ",%s", tuned_settings[s].name);
     output_put(
         out,
         ",trained_epochs,exact,neighbours,tau,loglik,quarter,half,three_quarters,seconds,search_seconds\n");
@@ -56,7 +56,7 @@ static void write_row(output *out, const trials *t, size_t i) {
     const trial *r = &t->row[i];
     output_printf(out, "%s,%zu,%d,%s,%d,%s", t->search, i + 1, r->generation, kinds[r->kind], r->part,
                   ends[r->end]);
-    for (int s = 0; s < SETTINGS; s++) {
+    for (int s = 0; s < TUNED_SETTINGS; s++) {
         char value[32];
         space_value_text(value, s, r->made.value[s]);
         output_printf(out, ",%s", value);
@@ -102,10 +102,11 @@ static bool parse(const char *text, double low, double high, double *value) {
 static bool parse_row(trial *r, char *const field[COLUMNS]) {
     double generation, part, epochs;
     int kind = name_of(kinds, KINDS, field[3]), end = name_of(ends, ENDS, field[5]);
-    char *const *after = field + 6 + SETTINGS;
+    char *const *after = field + 6 + TUNED_SETTINGS;
     bool good = kind >= 0 && end >= 0 && parse(field[2], 0, 1e9, &generation) && !isnan(generation) &&
                 parse(field[4], 0, 1e9, &part) && !isnan(part);
-    for (int s = 0; s < SETTINGS && good; s++) good = space_value_parse(&r->made.value[s], s, field[6 + s]);
+    for (int s = 0; s < TUNED_SETTINGS && good; s++)
+        good = space_value_parse(&r->made.value[s], s, field[6 + s]);
     good = good && parse(after[0], 0, 1e9, &epochs) && !isnan(epochs) && parse(after[1], 0, 1, &r->exact) &&
            parse(after[2], 0, 1, &r->neighbours) && parse(after[3], -1, 1, &r->tau) &&
            parse(after[4], -1e9, 0, &r->loglik);

@@ -86,7 +86,8 @@ static onet_status try_several(tuner *s, onet_error *err) {
     if (!best || s->fixed[S_MODELS] || best->made.value[S_RANKER] != 0 || !best->whole[0] ||
         s->count >= MOST_CONFIGS || s->base.train_vectors)
         return ONET_OK;
-    choice_made made = several_of(s, best, (int)settings[S_MODELS].value[settings[S_MODELS].count - 1]);
+    choice_made made =
+        several_of(s, best, (int)tuned_settings[S_MODELS].value[tuned_settings[S_MODELS].count - 1]);
     s->configs[s->count++] = (config){.made = made, .asked_whole = true, .asked_parts = true};
     tune_ask(s, list, &count, &made, TRIAL_WHOLE, 0);
     return count ? tune_run(s, list, count, err) : ONET_OK;
@@ -128,7 +129,8 @@ static onet_status look_for(tuner *s, onet_error *err) {
 static choice_made chosen(const tuner *s, const config *best) {
     choice_made made = best->made;
     if (s->how.seconds > 0) return several_of(s, best, tune_models(s, &made));
-    choice_made several = several_of(s, best, (int)settings[S_MODELS].value[settings[S_MODELS].count - 1]);
+    choice_made several =
+        several_of(s, best, (int)tuned_settings[S_MODELS].value[tuned_settings[S_MODELS].count - 1]);
     for (int i = 0; i < s->count; i++)
         if (space_same(&s->configs[i].made, &several) && s->configs[i].whole[0] && best->whole[0] &&
             is_as_good(tune_score(s->configs[i].whole[0]), tune_score(best->whole[0])))
@@ -168,10 +170,11 @@ static void fix_settings(tuner *s) {
     onet_train_defaults(&plain, sizeof plain);
     space_read(&defaults, &plain);
     space_read(&s->base_made, &s->base);
-    for (int i = 0; i < SETTINGS; i++)
+    for (int i = 0; i < TUNED_SETTINGS; i++)
         s->fixed[i] =
-            s->base_made.value[i] != defaults.value[i] || (settings[i].numbers && s->sets->word) ||
-            settings[i].at + (settings[i].kind == SPACE_INT ? sizeof(int) : sizeof(double)) > s->given;
+            s->base_made.value[i] != defaults.value[i] || (tuned_settings[i].numbers && s->sets->word) ||
+            tuned_settings[i].at + (tuned_settings[i].kind == SPACE_INT ? sizeof(int) : sizeof(double)) >
+                s->given;
     static const int of_net[] = {S_SCALE,  S_WITHIN,      S_RELATIVE, S_POOL,        S_ENCODER,
                                  S_HIDDEN, S_ENCODER_OUT, S_DECODER,  S_DECODER_OUT, S_VARY};
     for (size_t i = 0; s->base.from && i < sizeof of_net / sizeof *of_net; i++)
@@ -182,7 +185,7 @@ static void fix_settings(tuner *s) {
 /* What the crops save on these sets; without any as large, they are not tried. */
 static void look_at_sizes(tuner *s) {
     static const double growth = 1.76; /* of a step with the items of a set: docs/speed.md, Growth */
-    const setting *crop = &settings[S_CROP];
+    const tuned_setting *crop = &tuned_settings[S_CROP];
     double whole = 0;
     for (size_t i = 0; i < s->sets->count; i++) {
         double n = (double)sets_size(s->sets, i);
@@ -216,13 +219,13 @@ static onet_status open_search(tuner *s, onet_error *err) {
     }
     if (status) return status;
     s->configs = array_new(MOST_CONFIGS, sizeof *s->configs);
-    s->pool = pool_new(s->base.threads);
-    if (!s->configs || !s->pool) return fail_memory(err, "the search");
-    s->threads = pool_threads(s->pool);
+    s->thread_pool = thread_pool_new(s->base.threads);
+    if (!s->configs || !s->thread_pool) return fail_memory(err, "the search");
+    s->threads = thread_pool_threads(s->thread_pool);
     s->workers = s->threads < GENERATION ? s->threads : GENERATION;
     if (s->workers < s->threads) {
-        pool_free(s->pool);
-        if (!(s->pool = pool_new(s->workers))) return fail_memory(err, "the search");
+        thread_pool_free(s->thread_pool);
+        if (!(s->thread_pool = thread_pool_new(s->workers))) return fail_memory(err, "the search");
     }
     return ONET_OK;
 }
@@ -237,7 +240,7 @@ static void close_search(tuner *s) {
     free(s->configs);
     trials_free(&s->done);
     trials_free(&s->memo);
-    pool_free(s->pool);
+    thread_pool_free(s->thread_pool);
 }
 
 static onet_status end_search(tuner *s, onet_train_options *options, onet_tuned *result, onet_error *err) {

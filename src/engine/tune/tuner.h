@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "engine/tune/space.h"
 #include "ordernet_tune.h"
 
@@ -49,7 +49,7 @@ typedef struct tuner {
     onet_sets *glanced;         /* sets of part 0 */
     size_t given;               /* the size of the caller's options: what they cannot hold is not chosen */
     choice_made base_made;
-    bool fixed[SETTINGS];
+    bool fixed[TUNED_SETTINGS];
     config *configs;  /* [MOST_CONFIGS] */
     int count, known; /* configs; settings taken from the list of known ones */
     trials done, memo;
@@ -60,7 +60,7 @@ typedef struct tuner {
     double offset;       /* seconds of earlier calls */
     double started;
     int threads, workers;
-    pool *pool;
+    thread_pool *thread_pool;
     bool on_gpu;
     char kernels[32];
     /* While a generation runs. */

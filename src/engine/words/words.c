@@ -6,12 +6,10 @@
 
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
-#include "engine/base/fold.h"
 #include "engine/base/memory.h"
+#include "engine/base/word_form.h"
 #include "engine/words/kind.h"
 #include "ordernet_words.h"
-
-enum { LONGEST = 256 }; /* bytes of the longest word that is folded; a longer one is unknown */
 
 static uint64_t hash_of(const char *text, size_t length) {
     uint64_t h = 14695981039346656037u; /* FNV-1a */
@@ -84,25 +82,25 @@ static int32_t row_of_core(const onet_words *words, const char *word, size_t len
 }
 
 int32_t words_find_known(const onet_words *words, const char *text, size_t length, bool *known) {
-    char lower[2 * LONGEST + 4], plain[2 * LONGEST + 4];
+    char lower[2 * WORD_LONGEST + 4], plain[2 * WORD_LONGEST + 4];
     bool unused;
     if (!known) known = &unused;
     *known = false;
-    if (length > LONGEST || kind_reserved(text, length)) return row_of_kind(words, kind_other());
-    ptrdiff_t folded = fold_lower(text, length, lower, sizeof lower);
-    if (folded < 0) return row_of_kind(words, kind_other());
-    int32_t row = words_exact(words, lower, (size_t)folded);
+    if (length > WORD_LONGEST || kind_reserved(text, length)) return row_of_kind(words, kind_other());
+    ptrdiff_t formed = word_lower(text, length, lower, sizeof lower);
+    if (formed < 0) return row_of_kind(words, kind_other());
+    int32_t row = words_exact(words, lower, (size_t)formed);
     const char *word = lower;
     ptrdiff_t spelt = -1;
-    if (row < 0) spelt = fold_spelling(lower, (size_t)folded, plain, sizeof plain);
+    if (row < 0) spelt = word_plain(lower, (size_t)formed, plain, sizeof plain);
     if (spelt >= 0) {
         word = plain;
-        folded = spelt;
-        row = words_exact(words, word, (size_t)folded);
+        formed = spelt;
+        row = words_exact(words, word, (size_t)formed);
     }
     *known = row >= 0;
-    if (row < 0) row = row_of_core(words, word, (size_t)folded);
-    return row >= 0 ? row : row_of_kind(words, kind_of(word, (size_t)folded));
+    if (row < 0) row = row_of_core(words, word, (size_t)formed);
+    return row >= 0 ? row : row_of_kind(words, kind_of(word, (size_t)formed));
 }
 
 int32_t words_find(const onet_words *words, const char *text, size_t length) {

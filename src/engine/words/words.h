@@ -5,9 +5,8 @@
 
 #include <stdbool.h>
 
+#include "engine/base/limits.h"
 #include "ordernet.h"
-
-enum { MAX_WIDTH = 65536 }; /* features per item, numbers per vector */
 
 struct onet_words {
     int count, width;

@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "ordernet_measure.h"
 
 typedef struct bench_values {
@@ -142,7 +143,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define WIDTH(called, at, text)                                                                              \
     {                                                                                                        \
         .name = called, .kind = OPTION_INT, .argument = "N", .field = offsetof(bench_values, at), .low = 0,  \
-        .high = 8192, .default_text = "the preset's", .help = text                                           \
+        .high = MAX_HIDDEN, .default_text = "the preset's", .help = text                                     \
     }
 
 static const option options[] = {

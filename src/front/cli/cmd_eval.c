@@ -9,7 +9,6 @@
 #include "app/command.h"
 #include "app/comparison.h"
 #include "app/division.h"
-#include "app/eval_sets.h"
 #include "app/feature_report.h"
 #include "app/json_report.h"
 #include "app/ordering.h"
@@ -20,6 +19,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
+#include "front/cli/eval_sets.h"
 #include "ordernet_io.h"
 
 typedef struct eval_values {

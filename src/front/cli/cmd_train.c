@@ -18,6 +18,7 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/limits.h"
 #include "engine/base/shown.h"
 #include "ordernet_train.h"
 #include "ordernet_words.h"
@@ -533,17 +534,17 @@ static const option options[] = {
     {.group = "Net"},
     OPTION(NAME, "preset", AT(preset), .argument = "NAME", .choices = onet_presets, .default_text = "default",
            .help = "Widths and depths to start from."),
-    OPTION(INT, "encoder-blocks", AT(settings.encoder_blocks), .argument = "N", RANGE(1, 64),
+    OPTION(INT, "encoder-blocks", AT(settings.encoder_blocks), .argument = "N", RANGE(1, MAX_BLOCKS),
            .default_text = PRESET, .help = "Blocks of the encoder."),
-    OPTION(INT, "hidden", AT(settings.hidden), .argument = "N", RANGE(1, 8192), .default_text = PRESET,
+    OPTION(INT, "hidden", AT(settings.hidden), .argument = "N", RANGE(1, MAX_HIDDEN), .default_text = PRESET,
            .help = "Channels inside an encoder block (H)."),
-    OPTION(INT, "encoder-out", AT(settings.encoder_out), .argument = "N", RANGE(1, 4096),
+    OPTION(INT, "encoder-out", AT(settings.encoder_out), .argument = "N", RANGE(1, MAX_OUT),
            .default_text = PRESET, .help = "Channels that an encoder block adds (O)."),
     OPTION(CHOICE, "pool", AT(settings.pool), .argument = "POOL", .choices = onet_pools,
            .default_text = PRESET, .help = "Pooling over an item's pairs with the others."),
-    OPTION(INT, "decoder-blocks", AT(settings.decoder_blocks), .argument = "N", RANGE(1, 64),
+    OPTION(INT, "decoder-blocks", AT(settings.decoder_blocks), .argument = "N", RANGE(1, MAX_BLOCKS),
            .default_text = PRESET, .help = "Blocks of the decoder."),
-    OPTION(INT, "decoder-out", AT(settings.decoder_out), .argument = "N", RANGE(1, 4096),
+    OPTION(INT, "decoder-out", AT(settings.decoder_out), .argument = "N", RANGE(1, MAX_OUT),
            .default_text = PRESET,
            .help = "Channels that a decoder block adds, twice: itself and its pool (C)."),
     OPTION(FLAG, "relative", AT(settings.relative),

@@ -96,7 +96,8 @@ static void reload(models *m, server *s) {
         else if (changed)
             fprintf(stderr, "ordernet serve: model %s loaded again\n", m->slot[i].name);
     }
-    if (server_refresh(s, &err)) fprintf(stderr, "ordernet serve: the page stays as it was: %s\n", err.text);
+    if (server_refresh(s, &err))
+        fprintf(stderr, "ordernet serve: the browser page stays as it was: %s\n", err.text);
 }
 
 /* Waits until no request has been under way for a moment: one that is in the socket's buffer gets its answer
@@ -200,7 +201,7 @@ static const option options[] = {
                    "any. May be given several times."),
     OPTION(STRING, "token-file", AT(token_file), .argument = "FILE",
            .help = "Answer only requests with 'Authorization: Bearer TOKEN', the token being the first line "
-                   "of this file. The page, /healthz and /openapi.json need none."),
+                   "of this file. The browser page, /healthz and /openapi.json need none."),
     OPTION(STRING, "page", AT(site), .argument = "DIR",
            .default_text = "the page beside the program, or that of the installation",
            .help = "Folder of static files that is served at /."),

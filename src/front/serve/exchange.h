@@ -90,7 +90,7 @@ struct server {
     atomic_int queued;    /* requests that wait for the engine or are in it */
     atomic_int suspended; /* connections */
     atomic_size_t held;   /* bytes of all bodies */
-    atomic_bool quiet;    /* no longer listening */
+    atomic_bool draining; /* no longer listening */
 };
 
 /* One request and its answer. */

@@ -14,7 +14,7 @@ typedef struct header_rules {
 } header_rules;
 
 /* 0; or 400 where the length of the body is not told in one way, or 421 where Host names another host (DNS
- * rebinding: a page of another site whose name resolves to this machine), and why. The connection is then to
+ * rebinding: a foreign site whose name resolves to this machine), and why. The connection is then to
  * be closed: what follows may be a request that another server took for the body. */
 int headers_check(struct MHD_Connection *connection, const char *version, const header_rules *rules,
                   const char **sentence);

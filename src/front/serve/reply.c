@@ -26,7 +26,7 @@ static const char SITE_POLICY[] =
     "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-/* What Access-Control-Allow-Origin says to the page that asks; NULL: it may not. */
+/* What Access-Control-Allow-Origin says to the site that asks; NULL: it may not. */
 static const char *origin_allowed(const exchange *x) {
     const server_options *o = &x->s->o;
     const char *given =
@@ -60,7 +60,7 @@ static enum MHD_Result send_response(exchange *x, int code, struct MHD_Response 
     if (code == 503) MHD_add_response_header(response, "Retry-After", "1");
     if (code == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (code == 405) MHD_add_response_header(response, "Allow", x->to < ENDPOINTS ? "POST" : "GET, HEAD");
-    if (x->last || atomic_load(&x->s->quiet)) MHD_add_response_header(response, "Connection", "close");
+    if (x->last || atomic_load(&x->s->draining)) MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result queued = MHD_queue_response(x->connection, (unsigned)code, response);
     MHD_destroy_response(response);
     x->code = code;

@@ -1,5 +1,5 @@
 /* Starts the HTTP server (socket, libmicrohttpd, batchers, endpoints), disconnects slow clients, reloads the
- * page's files and shuts it down. */
+ * site's files and shuts it down. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { IO_THREADS = 2, REPLY_HEADER = 4096, CONNECTIONS = 1000 };
 
-/* Each connection may have a file of the page open beside its own descriptor; the rest is for models,
+/* Each connection may have a file of the site open beside its own descriptor; the rest is for models,
  * standard streams and libmicrohttpd. Where the user chose no number, as many connections as the process may
  * have descriptors for: containers often have 1024. */
 static onet_status allow_descriptors(server *s, onet_error *err) {
@@ -116,7 +116,7 @@ onet_status server_refresh(server *s, onet_error *err) {
 }
 
 void server_quiesce(server *s) {
-    atomic_store(&s->quiet, true);
+    atomic_store(&s->draining, true);
     MHD_socket listening = MHD_quiesce_daemon(s->daemon);
     if (listening != MHD_INVALID_SOCKET) close(listening);
 }

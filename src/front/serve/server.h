@@ -30,7 +30,7 @@ onet_status server_start(server **s, models *m, const server_options *options, o
 int server_port(const server *s);
 /* To be called a few times per second: cuts slow clients off. */
 void server_watch(server *s);
-/* Lists the files of the page anew, and releases models that have been replaced. */
+/* Lists the files of the site anew, and releases models that have been replaced. */
 onet_status server_refresh(server *s, onet_error *err);
 /* Stops listening; requests on open connections still get answers, which close them. */
 void server_quiesce(server *s);

@@ -1,7 +1,7 @@
 /* The C functions that the browser page calls for models, orders, sets and training (those of the tasks:
  * src/tasks/TASK/wasm). Arguments are numbers and pointers into the memory of the WebAssembly module; files
- * are those that the page put into the module's file system (web/files.js). On failure a function returns 0,
- * NULL or -1, as each says, and web_error returns the error message. */
+ * are those that the browser page put into the module's file system (web/files.js). On failure a function
+ * returns 0, NULL or -1, as each says, and web_error returns the error message. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,7 +266,7 @@ int web_order_file(const char *from, const char *to, const onet_model *model, co
 
 /* ---- Training ---------------------------------------------------------------------------------------- */
 
-/* Tells the page how far training is; non-zero stops it. */
+/* Tells the browser page how far training is; non-zero stops it. */
 __attribute__((import_module("ordernet"), import_name("progress"))) int
 host_progress(int epoch, int epochs, double step, double steps, double loss, double valid_exact,
               double valid_loglik, double examples_per_second);
@@ -327,7 +327,7 @@ int web_tune(const onet_sets *sets, const char *path, double seconds, int seed, 
     how.progress = tune_progress;
     onet_status status = onet_tune(&o, &result, sets, &how, &wasm_failure);
     if (!status) {
-        o.kernels = NULL; /* the page's memory */
+        o.kernels = NULL; /* the module's memory */
         chosen = o;
         chosen_ranker = result.ranker;
     }

@@ -118,9 +118,9 @@ static onet_status read_block(const blocks *b, const xmlNode *node, onet_error *
                      : xml_is(node, "Illustration")   ? KIND_OTHER
                      : b->margin                      ? KIND_FURNITURE
                                                       : page_kind_of(type);
-    if (b->p->count >= PAGE_MAX_REGIONS)
+    if (b->p->count >= ONET_PAGES_MAX_REGIONS)
         return fail(err, ONET_BAD, "%s:%ld: the page has over %d blocks", f->path, xmlGetLineNo(node),
-                    PAGE_MAX_REGIONS);
+                    ONET_PAGES_MAX_REGIONS);
     char *id = xml_copy(node, "ID");
     page_region *r = page_add(b->p, id, type, kind);
     free(id);

@@ -2,8 +2,7 @@
  * page numbers, the boxes of a page trade places among themselves), or a list of such lists, one per page; a
  * document of docling, the references of whose body are moved; or JSON Lines with one page per line,
  * {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]}, whose "order" is written. Everything else stays as
- * it was, byte for byte: jansson reads the values, and a scanner finds where they stand in the text. */
-#include <jansson.h>
+ * it was, byte for byte. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,63 +10,53 @@
 #include <strings.h>
 
 #include "engine/base/error.h"
-#include "engine/base/json.h"
+#include "engine/base/json_tree.h"
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/number.h"
 #include "tasks/layout/format.h"
-#include "tasks/layout/guard.h"
 
-/* All numbers are read as real ones: the hash of its source that docling writes is larger than an integer of
- * jansson. */
-enum { READ_JSON = JSON_DECODE_INT_AS_REAL };
-
-static bool whole_number(const json_t *value, json_int_t *out) {
-    double x = json_number_value(value);
-    if (!json_is_number(value) || !(fabs(x) < 1e15) || x != floor(x)) return false;
-    *out = (json_int_t)x;
+static bool whole_number(const json_value *value, int64_t *out) {
+    if (!json_is(value, '0') || !(fabs(value->number) < 1e15) || value->number != floor(value->number))
+        return false;
+    *out = (int64_t)value->number;
     return true;
 }
 
-/* Scans from `start` on; jansson has checked the text. */
-static json_scan scan_from(const page_text *t, size_t start) {
-    json_scan s = scan_of(t->utf8, t->size);
-    s.at += start;
-    scan_next(&s);
-    return s;
-}
-
-static bool numbers_of(json_t *const *values, int n, double *out) {
-    for (int i = 0; i < n; i++) {
-        if (!json_is_number(values[i])) return false;
-        out[i] = json_number_value(values[i]);
+/* The first n elements of an array, all of them numbers. */
+static bool numbers_of(const json_value *array, size_t n, double *out) {
+    for (size_t i = 0; i < n; i++) {
+        const json_value *value = json_element(array, i);
+        if (!json_is(value, '0')) return false;
+        out[i] = value->number;
     }
     return true;
 }
 
-/* Four members of an object by their keys; false: one is missing. */
-static bool members_of(const json_t *object, const char *const keys[4], double *out) {
-    json_t *values[4];
-    for (int i = 0; i < 4; i++)
-        if (!(values[i] = json_object_get(object, keys[i]))) return false;
-    return numbers_of(values, 4, out);
+/* Four members of an object by their keys; false: one is missing, or no number. */
+static bool members_of(const json_value *object, const char *const keys[4], double *out) {
+    for (int i = 0; i < 4; i++) {
+        const json_value *value = json_member(object, keys[i]);
+        if (!json_is(value, '0')) return false;
+        out[i] = value->number;
+    }
+    return true;
 }
 
 /* Numbers x0, y0, x1, y1, ... one after the other as points; false: it is no such list. */
-static bool points_of(const json_t *value, page_box *box) {
-    size_t count = json_array_size(value);
+static bool points_of(const json_value *value, page_box *box) {
+    size_t count = json_elements(value);
     if (count < 6 || count % 2) return false;
     for (size_t i = 0; i < count; i++)
-        if (!json_is_number(json_array_get(value, i))) return false;
+        if (!json_is(&value->items[i], '0')) return false;
     for (size_t i = 0; i < count; i += 2)
-        page_box_add(box, json_number_value(json_array_get(value, i)),
-                     json_number_value(json_array_get(value, i + 1)));
+        page_box_add(box, value->items[i].number, value->items[i + 1].number);
     return true;
 }
 
 /* A box in one of the forms that tools write; depth guards against a box within a box. Two corners are kept
  * as they are written, so that page_box_valid tells whether the upper left one comes first. */
-static bool box_of(const json_t *value, page_box *box, int depth) {
+static bool box_of(const json_value *value, page_box *box, int depth) {
     static const char *const corners[][4] = {{"x0", "y0", "x1", "y1"},
                                              {"xmin", "ymin", "xmax", "ymax"},
                                              {"left", "top", "right", "bottom"},
@@ -78,32 +67,28 @@ static bool box_of(const json_t *value, page_box *box, int depth) {
     static const char *const inner[] = {"bbox",    "box",    "bounding_box", "boundingBox",
                                         "polygon", "points", "coords",       "boxes"};
     double v[4];
-    if (json_is_array(value)) {
-        size_t count = json_array_size(value);
-        json_t *values[4];
-        for (size_t i = 0; i < 4 && count >= 4; i++) values[i] = json_array_get(value, i);
-        if (count >= 4 && numbers_of(values, 4, v)) {
+    if (json_is(value, '[')) {
+        size_t count = value->count;
+        if (numbers_of(value, 4, v)) {
             *box = (page_box){v[0], v[1], v[2], v[3]};
             return true;
         }
         bool points = count > 1;
         for (size_t i = 0; i < count && points; i++) { /* a polygon of points */
-            json_t *point = json_array_get(value, i),
-                   *xy[2] = {json_array_get(point, 0), json_array_get(point, 1)};
-            points = json_array_size(point) == 2 && numbers_of(xy, 2, v);
+            points = json_elements(&value->items[i]) == 2 && numbers_of(&value->items[i], 2, v);
             if (points) page_box_add(box, v[0], v[1]);
         }
         if (points) return true;
         *box = page_box_none;
         /* [box, text, score], but not a list of boxes */
         page_box other = page_box_none;
-        return depth < 3 && count && box_of(json_array_get(value, 0), box, depth + 1) &&
-               !(count > 1 && box_of(json_array_get(value, 1), &other, depth + 1));
+        return depth < 3 && count && box_of(json_element(value, 0), box, depth + 1) &&
+               !(count > 1 && box_of(json_element(value, 1), &other, depth + 1));
     }
-    if (!json_is_object(value)) return false;
+    if (!json_is(value, '{')) return false;
     for (size_t i = 0; i < sizeof corners / sizeof *corners; i++)
         if (members_of(value, corners[i], v)) {
-            const char *origin = json_string_value(json_object_get(value, "coord_origin"));
+            const char *origin = json_text(json_member(value, "coord_origin"));
             double sign = origin && !strcasecmp(origin, "BOTTOMLEFT") ? -1 : 1; /* docling: y grows upwards */
             *box = (page_box){v[0], sign * v[1], v[2], sign * v[3]};
             return true;
@@ -114,15 +99,15 @@ static bool box_of(const json_t *value, page_box *box, int depth) {
             return true;
         }
     for (size_t i = 0; i < sizeof inner / sizeof *inner && depth < 3; i++) {
-        const json_t *in = json_object_get(value, inner[i]);
+        const json_value *in = json_member(value, inner[i]);
         if (in) return (i >= 2 && points_of(in, box)) || box_of(in, box, depth + 1); /* bbox, box: corners */
     }
-    const json_t *prov = json_object_get(value, "prov"); /* docling: the first place of the item */
-    return depth < 3 && json_array_size(prov) && box_of(json_array_get(prov, 0), box, depth + 1);
+    const json_value *prov = json_member(value, "prov"); /* docling: the first place of the item */
+    return depth < 3 && json_elements(prov) && box_of(json_element(prov, 0), box, depth + 1);
 }
 
 /* The type under one of the keys that tools use, in the words of PAGE XML; other words stay. */
-static const char *type_of(const json_t *value) {
+static const char *type_of(const json_value *value) {
     static const char *const keys[] = {"type", "label", "category", "class", "block_type"};
     static const char *const words[][2] = {
         {"title", "heading"},       {"section_header", "heading"},  {"section-header", "heading"},
@@ -132,8 +117,8 @@ static const char *type_of(const json_t *value) {
         {"list_item", "paragraph"},
     };
     const char *word = NULL;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && !word && json_is_object(value); i++)
-        word = json_string_value(json_object_get(value, keys[i]));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !word; i++)
+        word = json_text(json_member(value, keys[i]));
     for (size_t i = 0; i < sizeof words / sizeof *words && word; i++)
         if (!strcasecmp(word, words[i][0])) return words[i][1];
     return word ? word : "paragraph";
@@ -147,9 +132,10 @@ static page_kind kind_of(const char *type) {
 }
 
 /* The flags after the four numbers of a box, as in the training data: heading, furniture, note, not text. */
-static page_kind flags_of(const json_t *item) {
-    for (size_t i = 4; i < 8 && i < json_array_size(item); i++)
-        if (json_number_value(json_array_get(item, i)) > 0.5) return (page_kind)(KIND_HEADING + (i - 4));
+static page_kind flags_of(const json_value *item) {
+    for (size_t i = 4; i < 8 && i < json_elements(item); i++)
+        if (json_is(&item->items[i], '0') && item->items[i].number > 0.5)
+            return (page_kind)(KIND_HEADING + (i - 4));
     return KIND_TEXT;
 }
 
@@ -170,16 +156,16 @@ static onet_status fail_reversed(const page_file *f, long line, size_t number, c
 
 /* Adds item `number` of a list, which stands in that line of the file, to the page. Without an id it is
  * named by its number. */
-static onet_status add_box(page_file *f, page *p, const json_t *value, size_t number, long line,
+static onet_status add_box(page_file *f, page *p, const json_value *value, size_t number, long line,
                            onet_error *err) {
     static const char *const flagged[] = {"paragraph", "heading", "header", "footnote", "table"};
-    bool plain = json_is_array(value) && json_array_size(value) == 8;
+    bool plain = json_elements(value) == 8;
     const char *type = plain ? flagged[flags_of(value)] : type_of(value);
-    const char *id = json_is_object(value) ? json_string_value(json_object_get(value, "id")) : NULL;
+    const char *id = json_text(json_member(value, "id"));
     char name[32];
     snprintf(name, sizeof name, "item %zu", number);
-    if (p->count >= PAGE_MAX_REGIONS)
-        return fail(err, ONET_BAD, "%s:%ld: over %d boxes", f->path, line, PAGE_MAX_REGIONS);
+    if (p->count >= ONET_PAGES_MAX_REGIONS)
+        return fail(err, ONET_BAD, "%s:%ld: over %d boxes", f->path, line, ONET_PAGES_MAX_REGIONS);
     page_region *r = page_add(p, id && *id ? id : name, type, plain ? flags_of(value) : kind_of(type));
     if (!r) return fail_memory(err, "the boxes of a page");
     r->line = line;
@@ -188,7 +174,7 @@ static onet_status add_box(page_file *f, page *p, const json_t *value, size_t nu
     if (box_of(value, &r->box, 0) && page_box_valid(&r->box)) return ONET_OK;
     if (is_reversed(&r->box)) return fail_reversed(f, line, number, &r->box, err);
     page_box first = page_box_none;
-    if (json_is_array(value) && box_of(json_array_get(value, 0), &first, 0))
+    if (json_elements(value) && box_of(&value->items[0], &first, 0))
         return fail(err, ONET_BAD,
                     "%s:%ld: item %zu is a list of boxes, but not all items are: give a list of boxes, or a "
                     "list of them for each page",
@@ -201,7 +187,8 @@ static onet_status add_box(page_file *f, page *p, const json_t *value, size_t nu
 }
 
 /* Notes where a piece of the text stands, as an element of the file; places are used as for XML. */
-static onet_status add_place(page_file *f, size_t start, size_t end, onet_error *err) {
+static onet_status add_place(page_file *f, const char *from, const char *to, onet_error *err) {
+    size_t start = (size_t)(from - f->text.utf8), end = (size_t)(to - f->text.utf8);
     if (!array_reserve(&f->xml.places, &f->xml.room, f->xml.count + 1, sizeof *f->xml.places))
         return fail_memory(err, "the boxes of a page");
     f->xml.places[f->xml.count++] = (xml_place){{start, end}, {start, end}};
@@ -209,33 +196,33 @@ static onet_status add_place(page_file *f, size_t start, size_t end, onet_error 
 }
 
 /* Pages that are called by a text get numbers from here on, by the order in which they appear. */
-static const json_int_t PAGES_BY_NAME = (json_int_t)1 << 60;
+static const int64_t PAGES_BY_NAME = (int64_t)1 << 60;
 
 /* The page under a key, a number or text; numbers in quotes are numbers. */
-static onet_status take_page(const json_t *value, names *called, json_int_t *number) {
-    const char *text = json_string_value(value), *end = text ? text + strlen(text) : NULL;
+static onet_status take_page(const json_value *value, names *called, int64_t *number) {
+    const char *text = json_text(value), *end = text ? text + strlen(text) : NULL;
     double x;
     size_t label;
     if (whole_number(value, number)) return ONET_OK;
     if (!text) return ONET_BAD;
     if (*text && number_scan(text, end, NUMBER_LOOSE, &x) == end && fabs(x) < 1e15 && x == floor(x))
-        *number = (json_int_t)x;
+        *number = (int64_t)x;
     else if (names_add(called, text, strlen(text), &label))
-        *number = PAGES_BY_NAME + (json_int_t)label;
+        *number = PAGES_BY_NAME + (int64_t)label;
     else
         return ONET_MEMORY;
     return ONET_OK;
 }
 
 /* The page that an item of a document is on, where it says one; otherwise 0. */
-static onet_status find_page(const page_file *f, const json_t *value, long line, size_t item, names *called,
-                             json_int_t *number, onet_error *err) {
+static onet_status find_page(const page_file *f, const json_value *value, long line, size_t item,
+                             names *called, int64_t *number, onet_error *err) {
     static const char *const keys[] = {"page", "page_no", "page_number", "page_num", "page_idx"};
     *number = 0;
-    for (int depth = 0; json_is_object(value) && depth < 2; depth++) {
+    for (int depth = 0; json_is(value, '{') && depth < 2; depth++) {
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-            const json_t *given = json_object_get(value, keys[i]);
-            if (!given || json_is_null(given)) continue;
+            const json_value *given = json_member(value, keys[i]);
+            if (!given || json_is(given, 'n')) continue;
             onet_status status = take_page(given, called, number);
             if (status == ONET_BAD)
                 return fail(err, ONET_BAD,
@@ -244,13 +231,13 @@ static onet_status find_page(const page_file *f, const json_t *value, long line,
                             f->path, line, keys[i], item);
             return status ? fail_memory(err, "the names of the pages") : ONET_OK;
         }
-        value = json_array_get(json_object_get(value, "prov"), 0);
+        value = json_element(json_member(value, "prov"), 0);
     }
     return ONET_OK;
 }
 
 typedef struct list_item {
-    json_int_t page;
+    int64_t page;
     size_t number;
     long line;
 } list_item;
@@ -261,22 +248,25 @@ static int by_page(const void *a, const void *b) {
                               : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Finds where the items of a list stand. */
-static onet_status find_items(page_file *f, const json_t *list, size_t start, list_item *items,
+static long lines_between(const char *from, const char *to) {
+    long lines = 0;
+    for (; from < to; from++) lines += *from == '\n';
+    return lines;
+}
+
+/* Finds where the items of a list, which stands in that line, stand. */
+static onet_status find_items(page_file *f, const json_value *list, long line, list_item *items,
                               onet_error *err) {
     onet_status status = ONET_OK;
     names called = {0};
-    json_scan s = scan_from(&f->text, start);
-    const char *seen = s.at;
-    long line = page_text_line(&f->text, start);
-    bool first = scan_take(&s, '[');
-    for (size_t i = 0; i < json_array_size(list) && !status && scan_more(&s, ']', &first); i++) {
-        size_t at = (size_t)(s.at - s.text);
-        for (; seen < s.at; seen++) line += *seen == '\n';
-        scan_extent(&s);
-        status = add_place(f, at, (size_t)(s.at - s.text), err);
+    const char *seen = list->at;
+    for (size_t i = 0; i < list->count && !status; i++) {
+        const json_value *item = &list->items[i];
+        line += lines_between(seen, item->at);
+        seen = item->at;
+        status = add_place(f, item->at, item->end, err);
         items[i] = (list_item){0, i, line};
-        if (!status) status = find_page(f, json_array_get(list, i), line, i, &called, &items[i].page, err);
+        if (!status) status = find_page(f, item, line, i, &called, &items[i].page, err);
     }
     names_free(&called);
     return status;
@@ -292,10 +282,10 @@ static page *add_page(page_file *f) {
 }
 
 /* The items of each page trade places among themselves. */
-static onet_status read_list(page_file *f, const json_t *list, size_t start, onet_error *err) {
-    size_t count = json_array_size(list), element = f->xml.count;
+static onet_status read_list(page_file *f, const json_value *list, long line, onet_error *err) {
+    size_t count = list->count, element = f->xml.count;
     list_item *items = array_new(count + 1, sizeof *items);
-    onet_status status = items ? find_items(f, list, start, items, err) : fail_memory(err, "the boxes");
+    onet_status status = items ? find_items(f, list, line, items, err) : fail_memory(err, "the boxes");
     if (!status) qsort(items, count, sizeof *items, by_page);
     page *p = NULL;
     if (!status && !count && !add_page(f)) status = fail_memory(err, "a page");
@@ -306,7 +296,7 @@ static onet_status read_list(page_file *f, const json_t *list, size_t start, one
             break;
         }
         size_t number = items[i].number;
-        status = add_box(f, p, json_array_get(list, number), number, items[i].line, err);
+        status = add_box(f, p, &list->items[number], number, items[i].line, err);
         page_region *r = status ? NULL : &p->regions[p->count - 1];
         if (r) r->element = element + number;
         if (r && r->listed) r->given = p->count - 1;
@@ -316,63 +306,45 @@ static onet_status read_list(page_file *f, const json_t *list, size_t start, one
 }
 
 /* Whether the value is a list of boxes; an empty list is one too. */
-static bool is_page(const json_t *value) {
-    bool boxes = json_is_array(value);
-    for (size_t i = 0; i < json_array_size(value) && boxes; i++) {
+static bool is_page(const json_value *value) {
+    bool boxes = json_is(value, '[');
+    for (size_t i = 0; i < json_elements(value) && boxes; i++) {
         page_box box = page_box_none;
-        boxes = box_of(json_array_get(value, i), &box, 1);
+        boxes = box_of(&value->items[i], &box, 1);
     }
     return boxes;
 }
 
 /* A list of boxes, or a list of such lists. */
-static onet_status read_lists(page_file *f, const json_t *list, size_t start, onet_error *err) {
-    bool pages = json_array_size(list) > 0;
-    for (size_t i = 0; i < json_array_size(list) && pages; i++) pages = is_page(json_array_get(list, i));
-    if (!pages) return read_list(f, list, start, err);
+static onet_status read_lists(page_file *f, const json_value *list, long line, onet_error *err) {
+    bool pages = list->count > 0;
+    for (size_t i = 0; i < list->count && pages; i++) pages = is_page(&list->items[i]);
+    if (!pages) return read_list(f, list, line, err);
     onet_status status = ONET_OK;
-    json_scan s = scan_from(&f->text, start);
-    bool first = scan_take(&s, '[');
-    for (size_t i = 0; i < json_array_size(list) && !status && scan_more(&s, ']', &first); i++) {
-        size_t at = (size_t)(s.at - s.text);
-        scan_extent(&s);
-        status = read_list(f, json_array_get(list, i), at, err);
+    const char *seen = list->at;
+    for (size_t i = 0; i < list->count && !status; i++) {
+        const json_value *own = &list->items[i];
+        line += lines_between(seen, own->at);
+        seen = own->at;
+        status = read_list(f, own, line, err);
     }
     return status;
 }
 
-/* Where the value of a key of the object in a span stands; an empty span at the object's end where there is
- * no such key. */
-static text_span key_value(const page_text *t, text_span object, const char *key) {
-    json_scan s = scan_from(t, object.start);
-    bool first = scan_take(&s, '{');
-    while (scan_more(&s, '}', &first)) {
-        const char *name = s.at;
-        scan_extent(&s);
-        bool found = (size_t)(s.at - name) == strlen(key) + 2 && !strncmp(name + 1, key, strlen(key));
-        scan_take(&s, ':');
-        scan_next(&s);
-        size_t from = (size_t)(s.at - s.text);
-        if (scan_extent(&s) && found) return (text_span){from, (size_t)(s.at - s.text)};
-    }
-    size_t end = (size_t)(s.at - s.text) - 1;
-    return (text_span){end, end};
-}
-
 /* What {"$ref": "#/texts/12"} refers to in a document of docling; NULL: nothing. */
-static const json_t *referred(const json_t *document, const json_t *reference) {
-    const char *path = json_string_value(json_object_get(reference, "$ref"));
+static const json_value *referred(const json_value *document, const json_value *reference) {
+    const char *path = json_text(json_member(reference, "$ref"));
     char key[32];
     size_t index;
     int end = 0;
     if (!path || sscanf(path, "#/%31[^/]/%zu%n", key, &index, &end) != 2 || path[end]) return NULL;
-    return json_array_get(json_object_get(document, key), index);
+    return json_element(json_member(document, key), index);
 }
 
 /* An item of the body of a docling document, whose place is being looked for. */
 typedef struct body_item {
     const page_file *f;
-    const json_t *document;
+    const json_value *document;
     names *called; /* the pages that have names */
     size_t *left;  /* how many items may be looked at, since groups may hold each other */
     list_item *item;
@@ -381,14 +353,14 @@ typedef struct body_item {
 
 /* Adds the place of an item and, if that has none, of what it holds, as far as it is on the same page. A list
  * of docling is such a group. */
-static onet_status add_item(body_item *b, const json_t *item, int depth, onet_error *err) {
+static onet_status add_item(body_item *b, const json_value *item, int depth, onet_error *err) {
     page_box own = page_box_none;
-    const json_t *children = json_object_get(item, "children");
+    const json_value *children = json_member(item, "children");
     if (!*b->left || !--*b->left) return ONET_OK;
     bool boxed = item && box_of(item, &own, 0);
     if (boxed && is_reversed(&own)) return fail_reversed(b->f, b->item->line, b->item->number, &own, err);
     if (boxed && page_box_valid(&own)) {
-        json_int_t its;
+        int64_t its;
         onet_status status = find_page(b->f, item, b->item->line, b->item->number, b->called, &its, err);
         if (status || (b->item->page && its != b->item->page)) return status;
         b->item->page = its;
@@ -397,48 +369,46 @@ static onet_status add_item(body_item *b, const json_t *item, int depth, onet_er
         return ONET_OK;
     }
     onet_status status = ONET_OK;
-    for (size_t i = 0; i < json_array_size(children) && depth < 8 && !status; i++)
-        status = add_item(b, referred(b->document, json_array_get(children, i)), depth + 1, err);
+    for (size_t i = 0; i < json_elements(children) && depth < 8 && !status; i++)
+        status = add_item(b, referred(b->document, &children->items[i]), depth + 1, err);
     return status;
 }
 
 /* A document of docling: its order is that of the references in its body. Those of a page trade places; what
  * has no place on a page stays. */
-static onet_status read_document(page_file *f, const json_t *document, size_t start, onet_error *err) {
-    const json_t *list = json_object_get(json_object_get(document, "body"), "children");
-    text_span body = key_value(&f->text, (text_span){start, 0}, "body"),
-              children = key_value(&f->text, body, "children");
-    size_t count = json_array_size(list), element = f->xml.count, left = 1000000;
+static onet_status read_document(page_file *f, const json_value *document, long line, onet_error *err) {
+    const json_value *body = json_member(document, "body"), *list = json_member(body, "children");
+    if (json_is_twice(document, "body") || json_is_twice(body, "children"))
+        return fail(err, ONET_BAD, "%s:%ld: the document's \"body\" or its \"children\" is there twice",
+                    f->path, line);
+    size_t count = list->count, element = f->xml.count, left = 1000000;
     list_item *items = array_new(count + 1, sizeof *items);
     page_box *boxes = array_new(count + 1, sizeof *boxes);
-    onet_status status =
-        items && boxes ? find_items(f, list, children.start, items, err) : fail_memory(err, "the boxes");
-    if (!status && f->xml.count != element + count) /* a key twice, or written with escapes */
-        status = fail(err, ONET_BAD, "%s: the document's \"body\" cannot be found in the text", f->path);
+    onet_status status = items && boxes
+                             ? find_items(f, list, line + lines_between(document->at, list->at), items, err)
+                             : fail_memory(err, "the boxes");
     names called = {0};
     for (size_t i = 0; i < count && !status; i++) {
         body_item b = {f, document, &called, &left, &items[i], &boxes[i]};
         boxes[i] = page_box_none;
         items[i].page = 0;
-        status = add_item(&b, referred(document, json_array_get(list, i)), 0, err);
+        status = add_item(&b, referred(document, &list->items[i]), 0, err);
     }
     names_free(&called);
     if (!status) qsort(items, count, sizeof *items, by_page);
     page *p = NULL;
-    json_int_t page_no = 0;
+    int64_t page_no = 0;
     for (size_t i = 0; i < count && !status; i++) {
-        const json_t *reference = json_array_get(list, items[i].number),
-                     *item = referred(document, reference);
+        const json_value *reference = &list->items[items[i].number], *item = referred(document, reference);
         const char *type = type_of(item);
         if (!page_box_valid(&boxes[items[i].number])) continue;
         if (!p || items[i].page != page_no) p = add_page(f);
         page_no = items[i].page;
-        if (p && p->count >= PAGE_MAX_REGIONS)
+        if (p && p->count >= ONET_PAGES_MAX_REGIONS)
             status = fail(err, ONET_BAD, "%s:%ld: over %d boxes on page %lld", f->path, items[i].line,
-                          PAGE_MAX_REGIONS, (long long)page_no);
-        page_region *r = p && !status ? page_add(p, json_string_value(json_object_get(reference, "$ref")),
-                                                 type, kind_of(type))
-                                      : NULL;
+                          ONET_PAGES_MAX_REGIONS, (long long)page_no);
+        page_region *r =
+            p && !status ? page_add(p, json_text(json_member(reference, "$ref")), type, kind_of(type)) : NULL;
         if (!r && !status) status = fail_memory(err, "the boxes of a page");
         if (status) break;
         r->box = boxes[items[i].number];
@@ -455,46 +425,35 @@ static onet_status read_document(page_file *f, const json_t *document, size_t st
     return status;
 }
 
-/* Text of an object's member, copied; NULL: none. */
-static char *text_of(const json_t *object, const char *key) {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? guard_copy(text) : NULL;
+/* Text of an object's member, copied; *copy stays where it has none. */
+static onet_status copy_text(char **copy, const json_value *object, const char *key, onet_error *err) {
+    const char *text = json_text(json_member(object, key));
+    return !text || (*copy = strdup(text)) ? ONET_OK : fail_memory(err, "the names of a page");
 }
 
-static onet_status read_line(page_file *f, size_t start, size_t end, long line, onet_error *err) {
-    const char *text = f->text.utf8;
-    json_error_t why;
-    json_t *object = json_loadb(text + start, end - start, READ_JSON, &why);
-    if (!object)
-        return fail(err, ONET_BAD, "%s:%ld: not JSON: %s", f->path, line + (why.line > 0 ? why.line - 1 : 0),
-                    why.text);
-    const json_t *items = json_object_get(object, "items"), *order = json_object_get(object, "order");
-    onet_status status = ONET_OK;
-    page *p = NULL;
-    if (!items && json_is_array(json_object_get(json_object_get(object, "body"), "children"))) {
-        status = read_document(f, object, start, err);
-        json_decref(object);
-        return status;
-    }
-    if (!json_is_array(items))
-        status = fail(err, ONET_BAD,
-                      "%s:%ld: a page needs \"items\", a list of boxes; boxes alone are a list, [[x0, y0, "
-                      "x1, y1], ...], and a document of docling has a \"body\"",
-                      f->path, line);
-    else if (!(p = page_file_add(f)))
-        status = fail_memory(err, "a page");
-    if (!status) {
-        p->id = text_of(object, "id");
-        p->document = text_of(object, "doc");
-        p->source = text_of(object, "source");
-        p->element = f->xml.count;
-        status = add_place(f, start, end, err);
-    }
-    for (size_t i = 0; i < json_array_size(items) && !status; i++)
-        status = add_box(f, p, json_array_get(items, i), i, line, err);
-    for (size_t k = 0; k < json_array_size(order) && !status; k++) {
-        json_int_t i;
-        if (!whole_number(json_array_get(order, k), &i) || i < 0 || i >= p->count || p->regions[i].given >= 0)
+static onet_status read_object(page_file *f, const json_value *object, long line, onet_error *err) {
+    const json_value *items = json_member(object, "items"), *order = json_member(object, "order");
+    if (!items && json_is(json_member(json_member(object, "body"), "children"), '['))
+        return read_document(f, object, line, err);
+    if (!json_is(items, '['))
+        return fail(err, ONET_BAD,
+                    "%s:%ld: a page needs \"items\", a list of boxes; boxes alone are a list, [[x0, y0, "
+                    "x1, y1], ...], and a document of docling has a \"body\"",
+                    f->path, line);
+    page *p = page_file_add(f);
+    if (!p) return fail_memory(err, "a page");
+    /* Without an order it is written before the bracket that closes the object. */
+    p->element = f->xml.count;
+    onet_status status = order ? add_place(f, order->at, order->end, err)
+                               : add_place(f, object->end - 1, object->end - 1, err);
+    if (!status) status = copy_text(&p->id, object, "id", err);
+    if (!status) status = copy_text(&p->document, object, "doc", err);
+    if (!status) status = copy_text(&p->source, object, "source", err);
+    for (size_t i = 0; i < items->count && !status; i++)
+        status = add_box(f, p, &items->items[i], i, line, err);
+    for (size_t k = 0; k < json_elements(order) && !status; k++) {
+        int64_t i;
+        if (!whole_number(&order->items[k], &i) || i < 0 || i >= p->count || p->regions[i].given >= 0)
             status =
                 fail(err, ONET_BAD, "%s:%ld: \"order\" must name each item at most once, by its index from 0",
                      f->path, line);
@@ -503,7 +462,7 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
     }
     /* Items that an order leaves out are context. One that names separators instead did not count them. */
     int line_named = -1, left_out = -1;
-    for (int i = 0; !status && json_array_size(order) && i < p->count; i++) {
+    for (int i = 0; !status && json_elements(order) && i < p->count; i++) {
         page_region *r = &p->regions[i];
         r->listed = r->given >= 0;
         if (r->listed && r->kind == KIND_SEPARATOR && line_named < 0) line_named = i;
@@ -515,43 +474,50 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
                  "%s:%ld: \"order\" names item %d, a separator, and leaves out item %d: its indices count "
                  "separators too",
                  f->path, line, line_named, left_out);
-    json_decref(object);
+    return status;
+}
+
+/* Reads a piece of the text, which begins in that line: an object, which is a page or a document; or a list,
+ * if it is the whole text. */
+static onet_status read_piece(page_file *f, size_t start, size_t end, long line, onet_error *err) {
+    json_tree tree;
+    const char *from = f->text.utf8 + start;
+    json_scan s = scan_of(from, end - start);
+    scan_next(&s);
+    if (!json_tree_read(&tree, &s)) {
+        const char *begin = s.at; /* of the line */
+        while (begin > from && begin[-1] != '\n') begin--;
+        if (!s.expected) return fail_memory(err, "the boxes");
+        return fail(err, ONET_BAD, "%s:%ld: not valid JSON at column %td: expected %s", f->path,
+                    line + lines_between(from, s.at), s.at - begin + 1, s.expected);
+    }
+    line += lines_between(from, tree.root.at);
+    bool list = json_is(&tree.root, '[') && !start && end == f->text.size;
+    onet_status status = list ? read_lists(f, &tree.root, line, err) : read_object(f, &tree.root, line, err);
+    json_tree_free(&tree);
     return status;
 }
 
 static onet_status read(page_file *f, onet_error *err) {
     const char *text = f->text.utf8;
-    json_scan s = scan_from(&f->text, 0);
-    size_t end = f->text.size, start = (size_t)(s.at - text);
+    size_t end = f->text.size;
+    json_scan s = scan_of(text, end);
+    /* A list, or one object, may take many lines; several objects have one each. */
+    if (scan_next(&s) == '[' || !scan_extent(&s) || scan_end(&s, "")) return read_piece(f, 0, end, 1, err);
     onet_status status = ONET_OK;
-    if (scan_next(&s) == '[') {
-        json_error_t why;
-        json_t *list = json_loadb(text, end, READ_JSON, &why);
-        if (!list) return fail(err, ONET_BAD, "%s:%d: not JSON: %s", f->path, why.line, why.text);
-        status = read_lists(f, list, start, err);
-        json_decref(list);
-        return status;
-    }
-    /* One object may take many lines; several have one each. */
-    bool whole = scan_extent(&s);
-    size_t first_end = whole ? (size_t)(s.at - text) : end;
-    if (!whole || scan_end(&s, ""))
-        return read_line(f, start, first_end, page_text_line(&f->text, start), err);
     long line = 1;
     for (size_t at = 0; at < end && !status; line++) {
         const char *newline = memchr(text + at, '\n', end - at);
         size_t last = newline ? (size_t)(newline - text) : end;
-        json_scan rest = {.at = text + at, .end = text + last};
-        scan_next(&rest);
-        size_t first = (size_t)(rest.at - text);
-        if (first < last) status = read_line(f, first, last, line, err);
+        json_scan rest = scan_of(text + at, last - at);
+        if (scan_next(&rest)) status = read_piece(f, at, last, line, err);
         at = last + 1;
     }
     return status;
 }
 
 static onet_status write_order(page_file *f, const page *p, onet_error *err) {
-    text_span at = key_value(&f->text, f->xml.places[p->element].whole, "order");
+    text_span at = f->xml.places[p->element].whole;
     char *text = NULL;
     size_t size = 0;
     int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);

@@ -157,7 +157,7 @@ static onet_status count_files(const writing *w, size_t count, order_counts *cou
                 w->paths->count);
 }
 
-static onet_status order_some(const order_values *v, const pages_net *net, pool *threads,
+static onet_status order_some(const order_values *v, const pages_net *net, thread_pool *threads,
                               const page_paths *paths, size_t from, size_t count, order_counts *counts,
                               onet_error *err) {
     pages_read read;
@@ -181,7 +181,7 @@ static onet_status order_some(const order_values *v, const pages_net *net, pool 
         status = pages_order(net, (page_rule)v->pages.rule, v->pages.rtl, all, pages, confidence, NULL, err);
     for (size_t i = 0; i < pages && !status; i++)
         counts->unsure += confidence[i] > 0 && confidence[i] < PAGES_UNSURE;
-    if (!status) pool_run(threads, (int)count, write_one, &w);
+    if (!status) thread_pool_run(threads, (int)count, write_one, &w);
     if (!status) status = count_files(&w, count, counts, err);
     counts->types |= pages_types_seen(&read, v->pages.types);
     free(all);
@@ -196,7 +196,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     order_values *v = values;
     page_paths paths = {0};
     pages_net net = {0};
-    pool *threads = NULL;
+    thread_pool *threads = NULL;
     order_counts counts = {0};
     progress line;
     enum { AT_ONCE = 16 }; /* few, since an interrupt waits for them */
@@ -211,7 +211,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status = fail(err, ONET_USAGE, "--best-of finds the rule: leave out --rule");
     if (!status && v->best_of) status = pages_best_of(&v->pages, v->best_of, err);
     if (!status) status = pages_net_open(&net, &v->pages, err);
-    if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
+    if (!status && !(threads = thread_pool_new(v->pages.order.threads)))
+        status = fail_memory(err, "the threads");
     interrupt_catch();
     progress_start(&line, v->pages.quiet);
     for (size_t i = 0; i < paths.count && !status; i += AT_ONCE) {
@@ -237,7 +238,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status && counts.bad)
         status = fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", counts.bad,
                       counts.files);
-    pool_free(threads);
+    thread_pool_free(threads);
     pages_net_close(&net);
     page_paths_free(&paths);
     return status;

@@ -15,6 +15,7 @@
 #include "tasks/layout/augment.h"
 #include "tasks/layout/generate.h"
 #include "tasks/layout/options.h"
+#include "tasks/layout/order/choose.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 #include "tasks/layout/usual_way.h"
@@ -25,7 +26,7 @@ typedef struct train_values {
     const char *from;
     double holdout; /* share of the pages, in whole documents, in percent */
     int copies,
-        small_copies; /* variants of each page, with over SMALL regions and with fewer; -1: by default */
+        small_copies; /* variants of each page, with over PAGE_SMALL regions and with fewer; -1: by default */
     int plain;        /* plain layouts of each family beside the pages */
     int epochs;       /* 0: by default */
     double rate;      /* 0: by default */
@@ -33,7 +34,7 @@ typedef struct train_values {
 } train_values;
 
 /* FEW: trained from random weights on fewer pages than this, a net is worse than the shipped model. */
-enum { SMALL = 12, FEW = 1000 };
+enum { FEW = 1000 };
 
 static void defaults(void *values) {
     train_values *v = values;
@@ -53,7 +54,8 @@ static onet_status choose_options(train_values *v, const onet_model *from, onet_
     o->schedule = ONET_COSINE;
     o->weight_decay = 0.1;
     o->epochs = v->epochs ? v->epochs : from ? 12 : 6;
-    o->learning_rate = v->rate > 0 ? v->rate : from ? 1e-3 : 5e-3;
+    /* From random weights the default rate of the library is good. */
+    if (v->rate > 0 || from) o->learning_rate = v->rate > 0 ? v->rate : 1e-3;
     o->from = from;
     o->threads = v->pages.order.threads;
     o->device = "cpu";
@@ -138,7 +140,7 @@ static onet_status make_sets(onet_sets **sets, page **pages, size_t count, const
     onet_status status = onet_sets_new(sets, page_feature_count(), err);
     for (size_t i = 0; i < count && !status; i++) {
         const page *p = pages[i];
-        int copies = !variants ? 0 : p->placed > SMALL ? v->copies : v->small_copies;
+        int copies = !variants ? 0 : p->placed > PAGE_SMALL ? v->copies : v->small_copies;
         rng r;
         rng_seed(&r, v->options.seed, i);
         status = add_page(*sets, p, copies, &r, err);

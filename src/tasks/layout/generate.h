@@ -31,8 +31,8 @@ typedef enum page_family {
 } page_family;
 const onet_choice *page_families(void);
 
-/* Draws a page of the family, with its order as the given one; pixels are its unit. Skew, noise and what
- * layout analysis misses are drawn too. */
+/* Makes a page of the family, with its order as the given one; pixels are its unit. Skew, noise and what
+ * layout analysis misses are random too. */
 onet_status page_generate(page *p, page_family family, rng *r, onet_error *err);
 
 #endif

@@ -1,8 +1,7 @@
-/* Out-of-memory handling for libxml2 and jansson: allocators that longjmp back to guard_run when malloc
+/* Out-of-memory handling for libxml2: allocators that longjmp back to guard_run when malloc
  * fails. What the abandoned call had allocated is leaked; the program is about to exit. */
 #include "tasks/layout/guard.h"
 
-#include <jansson.h>
 #include <libxml/xmlmemory.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -31,7 +30,6 @@ char *guard_copy(const char *text) {
 
 void guard_start(void) {
     xmlMemSetup(free, take, take_more, guard_copy);
-    json_set_alloc_funcs(take, free);
 }
 
 onet_status guard_run(guarded *call, void *context, onet_error *err) {

@@ -159,9 +159,9 @@ static onet_status read_blocks(page_file *f, page *p, const xmlNode *node, onet_
             continue;
         }
         char id[256];
-        if (p->count >= PAGE_MAX_REGIONS)
+        if (p->count >= ONET_PAGES_MAX_REGIONS)
             return fail(err, ONET_BAD, "%s:%ld: the page has over %d blocks", f->path, xmlGetLineNo(c),
-                        PAGE_MAX_REGIONS);
+                        ONET_PAGES_MAX_REGIONS);
         page_region *r = page_add(p, xml_get(c, "id", id, sizeof id), blocks[block].type, blocks[block].kind);
         if (!r) return fail_memory(err, "the blocks of a page");
         r->line = xmlGetLineNo(c);

@@ -57,8 +57,8 @@ static void say(const char *lines) {
     }
 }
 
-onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
-                             const pages_values *v, bool notes, onet_error *err) {
+onet_status pages_read_files(pages_read *r, thread_pool *threads, const page_paths *paths, size_t from,
+                             size_t count, const pages_values *v, bool notes, onet_error *err) {
     *r = (pages_read){.files = array_new(count + 1, sizeof *r->files), .count = count};
     reading all = {r,
                    paths,
@@ -68,7 +68,7 @@ onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *pat
                    array_new(count + 1, sizeof *all.status)};
     onet_status status = r->files && all.errors && all.status ? ONET_OK : fail_memory(err, "the files");
     xml_start();
-    if (!status) pool_run(threads, (int)count, read_one, &all);
+    if (!status) thread_pool_run(threads, (int)count, read_one, &all);
     for (size_t i = 0; i < count && !status; i++) {
         if (all.status[i] == ONET_MEMORY)
             status = fail(err, ONET_MEMORY, "%s", all.errors[i].text);
@@ -117,12 +117,12 @@ void pages_types_report(const char *types, uint64_t seen) {
 onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
                              onet_error *err) {
     size_t all = 0;
-    pool *threads = NULL;
+    thread_pool *threads = NULL;
     *k = (pages_known){.single = true};
     onet_status status = page_paths_find(&k->paths, count, operands, err);
-    if (!status && !(threads = pool_new(v->order.threads))) status = fail_memory(err, "the threads");
+    if (!status && !(threads = thread_pool_new(v->order.threads))) status = fail_memory(err, "the threads");
     if (!status) status = pages_read_files(&k->read, threads, &k->paths, 0, k->paths.count, v, notes, err);
-    pool_free(threads);
+    thread_pool_free(threads);
     if (!status) pages_types_report(v->types, pages_types_seen(&k->read, v->types));
     for (size_t i = 0; i < k->read.count; i++) all += k->read.files[i].count;
     if (!status && !(k->pages = array_new(all + 1, sizeof *k->pages))) status = fail_memory(err, "the pages");

@@ -8,7 +8,7 @@
 
 #include "app/options.h"
 #include "app/progress.h"
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "ordernet.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/order/choose.h"
@@ -79,8 +79,8 @@ typedef struct pages_read {
     size_t count, bad;
 } pages_read;
 /* Reads paths[from .. from + count). notes: whether to print the warnings about the files. */
-onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
-                             const pages_values *v, bool notes, onet_error *err);
+onet_status pages_read_files(pages_read *r, thread_pool *threads, const page_paths *paths, size_t from,
+                             size_t count, const pages_values *v, bool notes, onet_error *err);
 void pages_read_free(pages_read *r);
 /* Which of the types some region of the files has: a bit for each of the first 64. */
 uint64_t pages_types_seen(const pages_read *r, const char *types);

@@ -10,7 +10,7 @@
 #include "engine/base/memory.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/guard.h"
-#include "tasks/layout/reading_order.h"
+#include "tasks/layout/page_xml_order.h"
 
 /* "index:3" within "readingOrder {...}" of a custom attribute: where the digits stand; false: there are none.
  */
@@ -112,8 +112,9 @@ static onet_status read_region(page_file *f, page *p, const xmlNode *node, bool 
     char type[64] = "";
     long line = xmlGetLineNo(node);
     page_kind kind = KIND_OTHER;
-    if (p->count >= PAGE_MAX_REGIONS)
-        return fail(err, ONET_BAD, "%s:%ld: the page has over %d regions", f->path, line, PAGE_MAX_REGIONS);
+    if (p->count >= ONET_PAGES_MAX_REGIONS)
+        return fail(err, ONET_BAD, "%s:%ld: the page has over %d regions", f->path, line,
+                    ONET_PAGES_MAX_REGIONS);
     if (!strcmp(name, "TextRegion")) {
         xml_get(node, "type", type, sizeof type);
         if (!*type) custom_type(node, type);
@@ -180,8 +181,8 @@ static onet_status read(page_file *f, onet_error *err) {
     for (int i = 0; i < p->count && !status; i++)
         if (!*p->regions[i].id && p->regions[i].kind != KIND_SEPARATOR && !p->regions[i].nested)
             page_file_note(f, p->regions[i].line, "a region has no id; a reading order cannot name it");
-    const xmlNode *group = reading_order_group(node);
-    if (!status && group) status = reading_order_read(f, group, &n, err);
+    const xmlNode *group = page_xml_order_group(node);
+    if (!status && group) status = page_xml_order_read(f, group, &n, err);
     bool listed = false;
     for (int i = 0; i < p->count && !status; i++) listed = listed || p->regions[i].listed;
     for (int i = 0; i < p->count && !status && !listed; i++) {
@@ -255,7 +256,7 @@ static onet_status write_lines(page_file *f, const page_region *r, onet_error *e
 /* The group of the file's order if that names the placed regions and no others; NULL: a new order is
  * written. */
 static xmlNode *kept_group(const page *p, const xmlNode *node) {
-    xmlNode *group = reading_order_group(node);
+    xmlNode *group = page_xml_order_group(node);
     for (int i = 0; i < p->count && group; i++)
         if (p->regions[i].placed != p->regions[i].listed) group = NULL;
     return group;
@@ -266,7 +267,7 @@ static onet_status settle(page_file *f, onet_error *err) {
     const xmlNode *group = kept_group(p, xml_child(xmlDocGetRootElement(f->xml.doc), "Page"));
     page_names n = {0};
     onet_status status = group ? page_names_make(&n, f, err) : ONET_OK;
-    if (!status && group) status = reading_order_settle(p, group, &n, err);
+    if (!status && group) status = page_xml_order_settle(p, group, &n, err);
     page_names_free(&n);
     return status;
 }
@@ -277,8 +278,8 @@ static onet_status change(page_file *f, onet_error *err) {
     xmlNode *group = kept_group(p, node);
     page_names n = {0};
     onet_status status = page_names_make(&n, f, err);
-    if (!status && group) status = reading_order_write(f, group, &n, err);
-    if (!status && !group && p->placed) status = reading_order_new(f, p, node, &n, err);
+    if (!status && group) status = page_xml_order_write(f, group, &n, err);
+    if (!status && !group && p->placed) status = page_xml_order_new(f, p, node, &n, err);
     if (!status) status = write_custom(f, p, err);
     for (int i = 0; i < p->count && !status; i++) {
         const page_region *r = &p->regions[i];

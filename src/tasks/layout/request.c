@@ -1,12 +1,14 @@
 /* The server's endpoint /v1/pages: parses pages as boxes in JSON, predicts their reading orders in a thread
  * of its own, and answers with JSON. */
-#include <jansson.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/request.h"
 #include "engine/base/error.h"
+#include "engine/base/json_tree.h"
 #include "engine/base/memory.h"
+#include "engine/base/utf8.h"
 #include "ordernet_pages.h"
 #include "tasks/layout/options.h"
 
@@ -52,21 +54,21 @@ static void release(request *base) {
     model_release(r->version);
 }
 
-static onet_status read_box(double box[4], const json_t *value, size_t number, size_t i, onet_error *err) {
+static onet_status read_box(double box[4], const json_value *value, size_t number, size_t i,
+                            onet_error *err) {
     for (size_t k = 0; k < 4; k++) {
-        const json_t *x = json_array_get(value, k);
-        if (json_array_size(value) != 4 || !json_is_number(x))
+        if (json_elements(value) != 4 || !json_is(&value->items[k], '0'))
             return fail(err, ONET_BAD, "request:%zu: field `boxes`[%zu] is not [x0, y0, x1, y1]", number, i);
-        box[k] = json_number_value(x);
+        box[k] = value->items[k].number;
     }
     return ONET_OK;
 }
 
 /* The boxes and types of a page; `number` is its own, from 1. */
-static onet_status read_page(page_boxes *p, const json_t *boxes, const json_t *types, size_t number,
+static onet_status read_page(page_boxes *p, const json_value *boxes, const json_value *types, size_t number,
                              const request_limits *limits, onet_error *err) {
-    size_t n = json_array_size(boxes);
-    if (!json_is_array(boxes))
+    size_t n = json_elements(boxes);
+    if (!json_is(boxes, '['))
         return fail(
             err, ONET_BAD,
             "request:%zu: field `boxes` is missing or not a list: {\"boxes\": [[x0, y0, x1, y1], ...]}",
@@ -74,7 +76,7 @@ static onet_status read_page(page_boxes *p, const json_t *boxes, const json_t *t
     if (n > (size_t)limits->items)
         return fail(err, ONET_FAILED, "request:%zu: %zu boxes; this server takes at most %d", number, n,
                     limits->items);
-    if (types && json_array_size(types) != n)
+    if (types && json_elements(types) != n)
         return fail(err, ONET_BAD, "request:%zu: field `types`: one string for each of the %zu boxes", number,
                     n);
     p->n = (int)n; /* 0: a blank page */
@@ -84,34 +86,64 @@ static onet_status read_page(page_boxes *p, const json_t *boxes, const json_t *t
     p->order = array_new(n + 1, sizeof *p->order);
     onet_status status = p->boxes && p->regions && p->order ? ONET_OK : fail_memory(err, "the boxes");
     for (size_t i = 0; i < n && !status; i++) {
-        const json_t *type = json_array_get(types, i);
-        status = read_box(p->boxes + 4 * i, json_array_get(boxes, i), number, i, err);
-        if (!status && types && !json_is_string(type) && !json_is_null(type))
+        const json_value *type = json_element(types, i);
+        status = read_box(p->boxes + 4 * i, &boxes->items[i], number, i, err);
+        if (!status && types && !json_is(type, '"') && !json_is(type, 'n'))
             status = fail(err, ONET_BAD, "request:%zu: field `types`[%zu] is neither a string nor null",
                           number, i);
-        p->regions[i] = (int32_t)onet_region_of(json_string_value(type));
+        p->regions[i] = (int32_t)onet_region_of(json_text(type));
     }
     return status;
 }
 
-/* The member of the body as JSON; NULL if it is not there. */
-static onet_status member(json_t **value, const envelope *e, const char *key, onet_error *err) {
+/* The members of the body that are lists, as far as they are there. */
+typedef struct lists {
+    json_tree tree[3];
+    const json_value *pages, *boxes, *types;
+} lists;
+
+static onet_status read_list(json_tree *tree, const json_value **value, const envelope *e, const char *key,
+                             const char *body, onet_error *err) {
     const span *given = envelope_find(e, key);
-    json_error_t where;
-    *value =
-        given ? json_loadb(given->at, given->length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where) : NULL;
-    if (given && !*value) return fail(err, ONET_BAD, "field `%s`: not valid JSON: %s", key, where.text);
+    if (!given) return ONET_OK;
+    json_scan s = scan_of(given->at, given->length);
+    size_t valid = utf8_valid(given->at, given->length);
+    if (valid < given->length) {
+        s.at += valid;
+        scan_fail(&s, "text in UTF-8");
+    } else if (json_tree_read(tree, &s)) {
+        *value = &tree->root;
+        return ONET_OK;
+    }
+    if (!s.expected) return fail_memory(err, "the boxes");
+    return fail(err, ONET_BAD, "field `%s`: not valid JSON at byte %td of the body: expected %s", key,
+                s.at - body + 1, s.expected);
+}
+
+static void free_lists(lists *l) {
+    for (int i = 0; i < 3; i++) json_tree_free(&l->tree[i]);
+}
+
+/* Refuses other keys than those of a page, and a key that is there twice. */
+static onet_status check_keys(const json_value *p, size_t number, onet_error *err) {
+    for (size_t i = 0; json_is(p, '{') && i < p->count; i += 2) {
+        const char *key = p->items[i].text;
+        if (strcmp(key, "boxes") && strcmp(key, "types"))
+            return fail(err, ONET_BAD, "request:%zu: unknown key; a page has `boxes` and `types`", number);
+        if (json_is_twice(p, key))
+            return fail(err, ONET_BAD, "request:%zu: the key `%s` is there twice", number, key);
+    }
     return ONET_OK;
 }
 
 /* What a page of n regions costs, in the unit of limits->cells and by n * n; measured roughly. */
 static const double PAGE_COST = 100;
 
-static onet_status add_pages(pages_request *r, const json_t *pages, const json_t *boxes, const json_t *types,
-                             const request_limits *limits, onet_error *err) {
-    size_t count = pages ? json_array_size(pages) : 1;
+static onet_status add_pages(pages_request *r, const lists *l, const request_limits *limits,
+                             onet_error *err) {
+    size_t count = l->pages ? json_elements(l->pages) : 1;
     double cells = 0;
-    if (pages && (boxes || types))
+    if (l->pages && (l->boxes || l->types))
         return fail(err, ONET_BAD,
                     "field `boxes` or `types` stands beside `pages`; they belong in each page");
     if (!count) return fail(err, ONET_BAD, "field `pages` is not a list of pages");
@@ -120,16 +152,13 @@ static onet_status add_pages(pages_request *r, const json_t *pages, const json_t
     if (!(r->pages = array_new(count, sizeof *r->pages))) return fail_memory(err, "the pages");
     onet_status status = ONET_OK;
     for (; r->count < count && !status; r->count++) {
-        const json_t *p = pages ? json_array_get(pages, r->count) : NULL;
-        const json_t *its = json_object_get(p, "boxes"), *are = json_object_get(p, "types");
-        const char *key;
-        json_t *value;
-        json_object_foreach((json_t *)p, key, value) if (value != its && value != are) status =
-            fail(err, ONET_BAD, "request:%zu: unknown key; a page has `boxes` and `types`", r->count + 1);
-        if (!status)
-            status =
-                read_page(&r->pages[r->count], p ? its : boxes, p ? are : types, r->count + 1, limits, err);
-        cells += PAGE_COST * r->pages[r->count].n * r->pages[r->count].n;
+        const json_value *p = json_element(l->pages, r->count),
+                         *boxes = p ? json_member(p, "boxes") : l->boxes,
+                         *types = p ? json_member(p, "types") : l->types;
+        page_boxes *to = &r->pages[r->count];
+        status = check_keys(p, r->count + 1, err);
+        if (!status) status = read_page(to, boxes, types, r->count + 1, limits, err);
+        cells += PAGE_COST * to->n * to->n;
         if (!status) status = request_cells(cells, limits, err);
     }
     return status;
@@ -139,7 +168,7 @@ static onet_status parse(request *base, const service *shared, char *body, size_
     pages_request *r = (pages_request *)(void *)base;
     static const char *const options[] = {"model", "direction", "pages", "boxes", "types", NULL};
     envelope e;
-    json_t *pages = NULL, *boxes = NULL, *types = NULL;
+    lists l = {0};
     onet_status status = envelope_members(&e, body, length, err);
     if (!status) status = request_keys(&e, options, NULL, err);
     if (!status) status = request_choice(&e, "direction", page_directions(), &r->rtl, err);
@@ -150,13 +179,11 @@ static onet_status parse(request *base, const service *shared, char *body, size_
         r->version = model_take(slot);
         status = pages_model_check(r->version->model, slot->name, err);
     }
-    if (!status) status = member(&pages, &e, "pages", err);
-    if (!status) status = member(&boxes, &e, "boxes", err);
-    if (!status) status = member(&types, &e, "types", err);
-    if (!status) status = add_pages(r, pages, boxes, types, &shared->limits, err);
-    json_decref(pages);
-    json_decref(boxes);
-    json_decref(types);
+    if (!status) status = read_list(&l.tree[0], &l.pages, &e, "pages", body, err);
+    if (!status) status = read_list(&l.tree[1], &l.boxes, &e, "boxes", body, err);
+    if (!status) status = read_list(&l.tree[2], &l.types, &e, "types", body, err);
+    if (!status) status = add_pages(r, &l, &shared->limits, err);
+    free_lists(&l);
     return status;
 }
 

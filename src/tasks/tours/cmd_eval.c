@@ -82,15 +82,15 @@ static onet_status rivals_read(rival_list *list, const char *path, onet_error *e
     return status;
 }
 
-typedef struct evaluate_values {
+typedef struct eval_values {
     tour_net_values net;
     onet_read_options read;
     int proven_to, no_net, quiet;
     const char *out, *figure, *rivals;
-} evaluate_values;
+} eval_values;
 
 static void defaults(void *values) {
-    evaluate_values *v = values;
+    eval_values *v = values;
     v->proven_to = 50;
     onet_read_defaults(&v->read, sizeof v->read);
     tour_net_defaults(&v->net);
@@ -124,13 +124,13 @@ static onet_status check_rivals(const rival_list *list, const table *t, const ch
     return ONET_OK;
 }
 
-static const char *reference_name(const evaluate_values *v, int n) {
+static const char *reference_name(const eval_values *v, int n) {
     return n <= v->proven_to ? "proven optimum" : "best of a long local search";
 }
 
 /* ---- Text and CSV ------------------------------------------------------------------------------------ */
 
-static void print_table(const evaluate_values *v, const table *t) {
+static void print_table(const eval_values *v, const table *t) {
     printf("%5s %6s %10s", "n", "sets", "reference");
     for (int m = 1; m < GAP_METHODS; m++)
         if (m < GAP_GREEDY || !v->no_net) printf(" %19s", gap_method_name((gap_method)m));
@@ -147,13 +147,13 @@ static void print_table(const evaluate_values *v, const table *t) {
     if (t->row[t->rows - 1].n > v->proven_to) printf("* not proven: best of a long local search\n");
 }
 
-static void write_row(output *out, const evaluate_values *v, const gap_row *r, int m) {
+static void write_row(output *out, const eval_values *v, const gap_row *r, int m) {
     output_printf(out, "%d,%s,%zu,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", r->n, gap_method_name((gap_method)m),
                   r->count, r->length[m].mean, r->length[m].low, r->length[m].high, 100 * r->gap[m].mean,
                   100 * r->gap[m].low, 100 * r->gap[m].high, reference_name(v, r->n));
 }
 
-static void write_rivals(output *out, const evaluate_values *v, const rival_list *rivals, int n) {
+static void write_rivals(output *out, const eval_values *v, const rival_list *rivals, int n) {
     for (int k = 0; k < rivals->count; k++) {
         const rival *r = &rivals->row[k];
         if (r->n == n)
@@ -163,7 +163,7 @@ static void write_rivals(output *out, const evaluate_values *v, const rival_list
     }
 }
 
-static onet_status write_csv(const evaluate_values *v, const table *t, const rival_list *rivals,
+static onet_status write_csv(const eval_values *v, const table *t, const rival_list *rivals,
                              onet_error *err) {
     output *out;
     onet_status status = output_open(&out, v->out, err);
@@ -243,7 +243,7 @@ static int add_rivals(lines *l, int count, const table *t, const rival_list *riv
     return count;
 }
 
-static onet_status draw_figure(const evaluate_values *v, const table *t, const rival_list *rivals, bool gaps,
+static onet_status draw_figure(const eval_values *v, const table *t, const rival_list *rivals, bool gaps,
                                onet_error *err) {
     char path[4096];
     if (snprintf(path, sizeof path, "%s-%s", v->figure, gaps ? "gap" : "length") >= (int)sizeof path)
@@ -325,7 +325,7 @@ static onet_status list_sizes(const tsp_cities *c, table *t, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status measure_file(const evaluate_values *v, const char *path, gap_setting *setting, table *t,
+static onet_status measure_file(const eval_values *v, const char *path, gap_setting *setting, table *t,
                                 onet_error *err) {
     tsp_file file;
     onet_status status = tsp_load(&file, path, &(tsp_reading){.read = &v->read, .name_column = ""}, err);
@@ -349,12 +349,12 @@ static onet_status measure_file(const evaluate_values *v, const char *path, gap_
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
-    evaluate_values *v = values;
+    eval_values *v = values;
     onet_model *model = NULL, *again = NULL;
     table *t = array_new(1, sizeof *t);
     rival_list *rivals = array_new(1, sizeof *rivals);
     progress p;
-    gap_setting setting = {.threads = pool_new(v->net.search.threads), .tick = tick, .context = &p};
+    gap_setting setting = {.threads = thread_pool_new(v->net.search.threads), .tick = tick, .context = &p};
     onet_status status = t && rivals && setting.threads ? ONET_OK : fail_memory(err, "the evaluation");
     progress_start(&p, v->quiet);
     interrupt_catch();
@@ -377,13 +377,13 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_tsp_net_free(setting.beam);
     onet_model_free(model);
     onet_model_free(again);
-    pool_free(setting.threads);
+    thread_pool_free(setting.threads);
     free(t);
     free(rivals);
     return status;
 }
 
-#define AT(name) offsetof(evaluate_values, name)
+#define AT(name) offsetof(eval_values, name)
 
 static const option options[] = {
     OPTION_TOUR_MODEL(AT(net.model)),
@@ -423,7 +423,7 @@ const command cmd_tsp_eval = {
         "ordernet tsp generate --n 5-20,25,30 --per-size 1000 --seed 2 --out fresh.safetensors\n"
         "ordernet tsp eval --model tsp.safetensors --out results.csv --figure figure fresh.safetensors",
     .options = options,
-    .size = sizeof(evaluate_values),
+    .size = sizeof(eval_values),
     .defaults = defaults,
     .run = run,
 };

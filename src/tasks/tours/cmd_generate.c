@@ -85,7 +85,8 @@ static onet_status write_costs(void *context, int n, const float *costs, const i
     return status;
 }
 
-static onet_status generate(const generate_values *v, pool *threads, onet_writer *out, onet_error *err) {
+static onet_status generate(const generate_values *v, thread_pool *threads, onet_writer *out,
+                            onet_error *err) {
     enum { MOST = 1 << 30 }; /* instances per call */
     tsp_plan plan = {.size = v->n.value,
                      .sizes = v->n.count,
@@ -171,7 +172,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status = fail(err, ONET_USAGE, "--asymmetric costs belong to no points; leave out --%s",
                       v->shape ? "shape" : "symmetries");
     if (status) return status;
-    pool *threads = pool_new(v->threads);
+    thread_pool *threads = thread_pool_new(v->threads);
     if (!threads) return fail_memory(err, "threads");
     char made[4096];
     describe(v, made, sizeof made);
@@ -184,7 +185,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         onet_writer_abort(out);
     else
         status = onet_writer_commit(out, err);
-    pool_free(threads);
+    thread_pool_free(threads);
     return status;
 }
 

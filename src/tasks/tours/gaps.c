@@ -83,7 +83,7 @@ static void solve_classic(void *arg, int task, int thread) {
 }
 
 static onet_status solve_piece(piece *p, const gap_setting *s, onet_error *err) {
-    pool_run(s->threads, (int)p->count, solve_classic, p);
+    thread_pool_run(s->threads, (int)p->count, solve_classic, p);
     for (size_t i = 0; i < p->count; i++)
         if (p->status[i])
             return p->status[i] == ONET_MEMORY

@@ -3,7 +3,7 @@
 #ifndef TOURS_GAPS_H
 #define TOURS_GAPS_H
 
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 #include "ordernet_measure.h"
 #include "tasks/tours/load.h"
 
@@ -36,7 +36,7 @@ typedef struct gap_row {
 typedef struct gap_setting {
     const tsp_cities *cities;
     onet_tsp_net *greedy, *beam;
-    pool *threads;
+    thread_pool *threads;
     int (*tick)(void *context, int n, size_t done, size_t total);
     void *context;
 } gap_setting;

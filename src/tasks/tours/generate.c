@@ -48,12 +48,12 @@ static onet_status from_costs(onet_tsp *t, int n, const float *costs) {
     return ONET_OK;
 }
 
-int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
+int tsp_sample(const tsp_plan *plan, size_t index, float *xy) {
     int n = size_of(plan, index);
     rng r;
     rng_seed(&r, plan->seed, index);
     if (plan->asymmetric) return random_costs(&r, n, xy) ? n : 0;
-    return tsp_shape_draw(plan->shape, &r, n, xy) ? n : 0;
+    return tsp_shape_sample(plan->shape, &r, n, xy) ? n : 0;
 }
 
 const onet_choice *tsp_labels(void) {
@@ -126,10 +126,10 @@ typedef struct job {
     onet_error err;
 } job;
 
-/* Draws the instance s->at, and solves it or plants its search tree. */
+/* Samples the instance s->at, and solves it or plants its search tree. */
 static onet_status begin(const job *j, solved *s, float *xy, int32_t *tour) {
     const tsp_plan *plan = j->plan;
-    int n = tsp_draw(plan, j->first + s->at, xy);
+    int n = tsp_sample(plan, j->first + s->at, xy);
     onet_status status = !n                 ? ONET_MEMORY
                          : plan->asymmetric ? from_costs(&s->t, n, xy)
                                             : tsp_floats(&s->t, n, xy, NULL);
@@ -170,6 +170,18 @@ static void begin_block(const job *j, size_t block, solved *s) {
     if (!s->tour) s->tour = array_new(j->block * j->most, sizeof *s->tour);
     s->status = s->xy && s->tour ? ONET_OK : ONET_MEMORY;
     advance(j, s);
+}
+
+/* Turns cities of the unit square by symmetry 0 .. 7, without rounding where they are multiples of 2^-24:
+ * bit 0 mirrors x, bit 1 y, bit 2 swaps. from [n, 2], to [n, 2]; both may be the same. */
+static void square_turn(int n, const float *from, int symmetry, float *to) {
+    for (int i = 0; i < n; i++) {
+        float x = from[2 * i], y = from[2 * i + 1];
+        if (symmetry & 1) x = 1 - x;
+        if (symmetry & 2) y = 1 - y;
+        to[2 * i] = symmetry & 4 ? y : x;
+        to[2 * i + 1] = symmetry & 4 ? x : y;
+    }
 }
 
 /* Puts an instance under each symmetry. A tour keeps its edges, but not its start and direction, which follow
@@ -283,7 +295,7 @@ static void work(void *arg, int task, int thread) {
     pthread_mutex_unlock(&j->mutex);
 }
 
-onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool *threads, tsp_put *put,
+onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, thread_pool *threads, tsp_put *put,
                          void *context, onet_error *err) {
     for (int i = 0; i < plan->sizes; i++) {
         if (plan->size[i] < 1 || plan->size[i] > ONET_TSP_MAX_CITIES)
@@ -308,11 +320,11 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
         if ((size_t)plan->size[i] > j.most) j.most = (size_t)plan->size[i];
     j.values = plan->asymmetric ? j.most * j.most : 2 * j.most;
     j.block = j.most <= SMALL ? BLOCK : 1;
-    j.slots = (size_t)pool_threads(threads) * (AHEAD / j.block);
+    j.slots = (size_t)thread_pool_threads(threads) * (AHEAD / j.block);
     j.ring = array_new(j.slots, sizeof *j.ring);
     if (!j.ring) return fail_memory(err, "the instances");
     j.blocks = (count + j.block - 1) / j.block;
-    pool_run(threads, pool_threads(threads), work, &j);
+    thread_pool_run(threads, thread_pool_threads(threads), work, &j);
     for (size_t i = 0; i < j.slots; i++) {
         drop(&j.ring[i]);
         free(j.ring[i].xy);
@@ -424,37 +436,27 @@ static void stretched(rng *r, int n, double *xy) {
     }
 }
 
-void square_turn(int n, const float *from, int symmetry, float *to) {
-    for (int i = 0; i < n; i++) {
-        float x = from[2 * i], y = from[2 * i + 1];
-        if (symmetry & 1) x = 1 - x;
-        if (symmetry & 2) y = 1 - y;
-        to[2 * i] = symmetry & 4 ? y : x;
-        to[2 * i + 1] = symmetry & 4 ? x : y;
-    }
-}
-
 /* The nearest multiple of 2^-24. */
 static float on_the_grid(float x) {
     return (float)(round((double)x * 0x1p24) * 0x1p-24);
 }
 
-bool tsp_shape_draw(tsp_shape shape, rng *r, int n, float *xy) {
-    static void (*const draw[])(rng *, int, double *) = {clustered, grid, lines, stretched};
-    enum { FIRST = TSP_SHAPE_CLUSTERED, OTHERS = sizeof draw / sizeof *draw };
+bool tsp_shape_sample(tsp_shape shape, rng *r, int n, float *xy) {
+    static void (*const sample[])(rng *, int, double *) = {clustered, grid, lines, stretched};
+    enum { FIRST = TSP_SHAPE_CLUSTERED, OTHERS = sizeof sample / sizeof *sample };
     if (shape == TSP_SHAPE_MIXED)
         shape = rng_below(r, 3) ? TSP_SHAPE_UNIFORM : FIRST + (tsp_shape)rng_below(r, OTHERS);
     if (shape == TSP_SHAPE_UNIFORM) {
         for (int i = 0; i < 2 * n; i++) xy[i] = (float)(rng_u64(r) >> 40) * 0x1p-24f;
         return true;
     }
-    double *drawn = array_new((size_t)n * 2, sizeof *drawn);
-    if (!drawn) return false;
-    draw[shape - FIRST](r, n, drawn);
-    onet_tsp t = {.n = n, .xy = drawn}; /* without distances, which a place in the square does not need */
+    double *sampled = array_new((size_t)n * 2, sizeof *sampled);
+    if (!sampled) return false;
+    sample[shape - FIRST](r, n, sampled);
+    onet_tsp t = {.n = n, .xy = sampled}; /* without distances, which a place in the square does not need */
     onet_status status = onet_tsp_net_items(&t, ONET_TSP_FITTED, xy, NULL);
     for (int i = 0; i < 2 * n && !status; i++) xy[i] = on_the_grid(xy[i]);
     if (!status) square_turn(n, xy, (int)rng_below(r, SQUARE_SYMMETRIES), xy);
-    free(drawn);
+    free(sampled);
     return !status;
 }

@@ -10,8 +10,8 @@
 #ifndef TOURS_GENERATE_H
 #define TOURS_GENERATE_H
 
-#include "engine/base/pool.h"
 #include "engine/base/rng.h"
+#include "engine/base/thread_pool.h"
 #include "ordernet.h"
 #include "tasks/tours/load.h"
 #include <stdbool.h>
@@ -27,14 +27,10 @@ typedef enum tsp_shape {
 const onet_choice *tsp_shapes(void);
 
 enum { SQUARE_SYMMETRIES = 8 };
-/* Turns cities of the unit square by symmetry 0 .. 7, without rounding where they are multiples of 2^-24:
- * bit 0 mirrors x, bit 1 y, bit 2 swaps. from [n, 2], to [n, 2]; both may be the same. */
-void square_turn(int n, const float *from, int symmetry, float *to);
-
-/* Draws n cities xy [n, 2]. All coordinates are multiples of 2^-24 in [0, 1], which float32 holds exactly.
+/* Samples n cities xy [n, 2]. All coordinates are multiples of 2^-24 in [0, 1], which float32 holds exactly.
  * Uniform cities are spread over the unit square; those of other shapes are scaled to fit it, as the net's
  * inputs are (onet_tsp_net_items), and turned by a random symmetry of it. False if memory ran out. */
-bool tsp_shape_draw(tsp_shape shape, rng *r, int n, float *xy);
+bool tsp_shape_sample(tsp_shape shape, rng *r, int n, float *xy);
 
 typedef enum tsp_label {
     TSP_LABEL_AUTO = 0, /* exact up to TSP_EXACT_... cities, local beyond */
@@ -58,16 +54,16 @@ typedef struct tsp_plan {
     int (*stop)(void *); /* called with NULL; non-zero: end with ONET_INTERRUPTED. NULL: never */
 } tsp_plan;
 
-/* Draws the cities xy [n, 2], or costs [n, n], of instance number `index`; returns n, or 0 if memory ran
+/* Samples the cities xy [n, 2], or costs [n, n], of instance number `index`; returns n, or 0 if memory ran
  * out. */
-int tsp_draw(const tsp_plan *plan, size_t index, float *xy);
+int tsp_sample(const tsp_plan *plan, size_t index, float *xy);
 
 /* Takes an instance with its canonical tour: cities xy [n, 2], or costs [n, n]; tour [n]. */
 typedef onet_status tsp_put(void *context, int n, const float *xy, const int32_t *tour, onet_error *err);
 /* Gives instances first .. first+count-1 to put, one at a time and in their order, from any thread; under 8
  * symmetries, eight times in a row, each with the canonical tour of its own. They do not depend on the number
  * of threads. */
-onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool *threads, tsp_put *put,
+onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, thread_pool *threads, tsp_put *put,
                          void *context, onet_error *err);
 /* A tsp_put: appends points to the onet_sets that `sets` points to. */
 onet_status tsp_append(void *sets, int n, const float *xy, const int32_t *tour, onet_error *err);

@@ -8,6 +8,9 @@
 #include "ordernet_io.h"
 #include "ordernet_tsp.h"
 
+/* The largest distance and coordinate: whole numbers up to here, and tours of them, are exact in a double. */
+#define TOUR_LARGEST 1e15
+
 /* How cities are read; all zero, or NULL in its place: points of the plane in any format. */
 typedef struct tsp_reading {
     const onet_read_options *read; /* NULL: the defaults */

@@ -12,9 +12,9 @@
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/number.h"
+#include "tasks/tours/load.h"
 
-enum { LONGEST_ROW = 1 << 24 };     /* bytes */
-static const double LARGEST = 1e15; /* whole numbers up to here, and tours of them, are exact in a double */
+enum { LONGEST_ROW = 1 << 24 }; /* bytes */
 
 /* The table being read. Costs are stored as they come, so that memory grows with the file. */
 typedef struct table {
@@ -287,7 +287,7 @@ static onet_status take_cost(table *m, int from, int to, const char *cell, doubl
     if (kind == TEXT)
         return bad(m, err, "column %d: the cost from %s to %s, '%.40s', is not a number%s",
                    to + m->labels + 1, a, b, cell, advice_for(m, from, cell));
-    if (value < 0 || value > LARGEST)
+    if (value < 0 || value > TOUR_LARGEST)
         return bad(m, err, "the cost from %s to %s is %.9g; costs are from 0 to 1e15", a, b, value);
     *cost = value;
     return ONET_OK;

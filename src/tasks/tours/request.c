@@ -68,7 +68,7 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
                                size_t length, onet_error *err) {
     set_source *source = NULL;
     onet_record *record = NULL;
-    enum { QUICK_CELLS = 2000000, QUICK_CITIES = 12 }; /* so many cities are proven within milliseconds */
+    enum { QUICK_CITIES = 12 }; /* so many cities are proven within milliseconds */
     double cells = 0;
     int most = 0;
     onet_status status = set_source_open(&source, e, body, length, limits, NULL, err);
@@ -92,7 +92,7 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
         if (!status) status = tsp_cities_take(&r->job.cities, record, at, err);
     }
     r->job.quick =
-        cells <= QUICK_CELLS && (!has_limit(&r->job) || (most <= QUICK_CITIES && !r->job.options.kicks));
+        cells <= SMALL_CELLS && (!has_limit(&r->job) || (most <= QUICK_CITIES && !r->job.options.kicks));
     onet_record_free(record);
     set_source_close(source);
     return status;

@@ -11,6 +11,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
+#include "tasks/tours/load.h"
 
 typedef enum weight { WEIGHT_NONE, EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT } weight;
 typedef enum layout { LAYOUT_NONE, FULL, UPPER, LOWER, UPPER_DIAG, LOWER_DIAG } layout;
@@ -25,8 +26,6 @@ static const struct {
     {"LOWER_COL", UPPER},           {"UPPER_DIAG_COL", LOWER_DIAG}, {"LOWER_DIAG_COL", UPPER_DIAG},
 };
 static const char *const weights[] = {NULL, "EUC_2D", "CEIL_2D", "ATT", "GEO", "EXPLICIT"};
-
-static const double LONGEST = 1e15; /* whole numbers up to here, and tours of them, are exact in a double */
 
 /* The file being read. Numbers are stored as they are read, so that memory grows with the file and not with
  * the size that it claims. */
@@ -113,7 +112,7 @@ static onet_status read_coordinates(source *s, const char *section, onet_error *
         if (!status) status = next_number(s, "a node's y", &row[2], err);
         if (!status && (row[0] < 1 || row[0] > s->n || row[0] != floor(row[0])))
             status = bad(s, err, "node %.17g: nodes are numbered from 1 to DIMENSION, %d", row[0], s->n);
-        if (!status && (fabs(row[1]) > LONGEST || fabs(row[2]) > LONGEST))
+        if (!status && (fabs(row[1]) > TOUR_LARGEST || fabs(row[2]) > TOUR_LARGEST))
             status = bad(s, err, "node %.0f has a coordinate beyond 1e15", row[0]);
     }
     if (!status) status = check_end(s, section, err);
@@ -164,7 +163,7 @@ static onet_status read_matrix(source *s, onet_error *err) {
         double *value = s->matrix + s->count;
         status = next_number(s, "a distance", value, err);
         if (status) return status;
-        if (*value < 0 || *value > LONGEST)
+        if (*value < 0 || *value > TOUR_LARGEST)
             return bad(s, err, "a distance of %g; distances are from 0 to 1e15", *value);
         if (s->layout != FULL || s->uneven) continue;
         size_t n = (size_t)s->n, row = s->count / n, column = s->count % n;

@@ -13,14 +13,14 @@
 
 enum { MOST_FOR_ALL = 7 }; /* items up to which all n! orders are tried */
 
-typedef struct evaluate_values {
+typedef struct eval_values {
     words_test_options test;
     const char *model, *examples, *kernels, *device;
     int beam, show, threads;
-} evaluate_values;
+} eval_values;
 
 static void defaults(void *values) {
-    evaluate_values *v = values;
+    eval_values *v = values;
     v->test.first = 5;
     v->beam = 5;
     v->show = 10;
@@ -83,7 +83,7 @@ static onet_status write_table(output *out, const words_test *t, bool right, int
     return status;
 }
 
-static onet_status write_examples(const evaluate_values *v, const words_test *t, onet_error *err) {
+static onet_status write_examples(const eval_values *v, const words_test *t, onet_error *err) {
     output *out;
     onet_status status = output_open(&out, v->examples, err);
     if (status) return status;
@@ -95,7 +95,7 @@ static onet_status write_examples(const evaluate_values *v, const words_test *t,
     return status;
 }
 
-static onet_status evaluate(const evaluate_values *v, const onet_model *model, words_test *t, const char *how,
+static onet_status evaluate(const eval_values *v, const onet_model *model, words_test *t, const char *how,
                             onet_decode decode, int beam, const double *scores, onet_error *err) {
     onet_order_options o = {.size = sizeof o,
                             .decode = decode,
@@ -115,7 +115,7 @@ static onet_status evaluate(const evaluate_values *v, const onet_model *model, w
     return status;
 }
 
-static onet_status right_scores(const evaluate_values *v, const onet_model *model, const words_test *t,
+static onet_status right_scores(const eval_values *v, const onet_model *model, const words_test *t,
                                 double *scores, onet_error *err) {
     onet_order_options o = {
         .size = sizeof o, .threads = v->threads, .kernels = v->kernels, .device = v->device};
@@ -127,7 +127,7 @@ static onet_status right_scores(const evaluate_values *v, const onet_model *mode
     return status;
 }
 
-static onet_status evaluate_all(const evaluate_values *v, const onet_model *model, words_test *t,
+static onet_status evaluate_all(const eval_values *v, const onet_model *model, words_test *t,
                                 onet_error *err) {
     double *scores = calloc(t->made.sets->count, sizeof *scores);
     if (!scores) return fail_memory(err, "the test lines");
@@ -149,7 +149,7 @@ static onet_status evaluate_all(const evaluate_values *v, const onet_model *mode
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
-    const evaluate_values *v = values;
+    const eval_values *v = values;
     (void)count, (void)operands;
     onet_model *model;
     onet_status status = model_load_words(&model, v->model, err);
@@ -165,17 +165,17 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 }
 
 static const option options[] = {
-    OPTION_WORDS_MODEL(offsetof(evaluate_values, model)),
-    OPTIONS_WORDS_TEST(offsetof(evaluate_values, test)),
-    OPTION(INT, "beam", offsetof(evaluate_values, beam), .argument = "N", RANGE(1, 1000000),
+    OPTION_WORDS_MODEL(offsetof(eval_values, model)),
+    OPTIONS_WORDS_TEST(offsetof(eval_values, test)),
+    OPTION(INT, "beam", offsetof(eval_values, beam), .argument = "N", RANGE(1, 1000000),
            .help = "Width of the beam."),
-    OPTION(STRING, "examples", offsetof(evaluate_values, examples), .argument = "FILE",
+    OPTION(STRING, "examples", offsetof(eval_values, examples), .argument = "FILE",
            .help = "Where examples, right and wrong, are written as Markdown."),
-    OPTION(INT, "show", offsetof(evaluate_values, show), .argument = "N", RANGE(1, 1000000),
+    OPTION(INT, "show", offsetof(eval_values, show), .argument = "N", RANGE(1, 1000000),
            .help = "Examples of each sort."),
-    OPTION_THREADS(offsetof(evaluate_values, threads)),
-    OPTION_KERNELS(offsetof(evaluate_values, kernels)),
-    OPTION_DEVICE(offsetof(evaluate_values, device)),
+    OPTION_THREADS(offsetof(eval_values, threads)),
+    OPTION_KERNELS(offsetof(eval_values, kernels)),
+    OPTION_DEVICE(offsetof(eval_values, device)),
     {0},
 };
 
@@ -193,7 +193,7 @@ const command cmd_words_eval = {
     .examples = "ordernet words eval --text valid.txt --csv results.csv --examples examples.md\n"
                 "ordernet words eval --text sentences.txt --windows whole --length 2-20",
     .options = options,
-    .size = sizeof(evaluate_values),
+    .size = sizeof(eval_values),
     .defaults = defaults,
     .run = run,
 };

@@ -7,10 +7,10 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/fold.h"
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/rng.h"
+#include "engine/base/word_form.h"
 #include "ordernet.h"
 #include "ordernet_io.h"
 
@@ -49,14 +49,14 @@ static bool is_blank(char c) {
 /* Lower-cases the next word of the line and puts it after those that l->text already holds. */
 static onet_status keep_word(lines *l, int k, const char *word, size_t length, onet_error *err) {
     size_t used = l->at[k];
-    if (!array_reserve(&l->text, &l->room, used + fold_room(length) + 1, 1))
+    if (!array_reserve(&l->text, &l->room, used + word_form_room(length) + 1, 1))
         return fail_memory(err, "a line of text");
-    ptrdiff_t folded = fold_lower(word, length, l->text + used, l->room - used - 1);
-    if (folded < 0)
+    ptrdiff_t formed = word_lower(word, length, l->text + used, l->room - used - 1);
+    if (formed < 0)
         return fail(err, ONET_BAD, "%s:%ld: word %d is not UTF-8; convert the text to UTF-8 first",
                     input_name(l->in), l->number, k + 1);
-    l->text[used + (size_t)folded] = ' ';
-    l->at[k + 1] = used + (size_t)folded + 1;
+    l->text[used + (size_t)formed] = ' ';
+    l->at[k + 1] = used + (size_t)formed + 1;
     return ONET_OK;
 }
 
@@ -173,7 +173,7 @@ static onet_status add_windows(text *t, lines *l, const prepare_options *options
     }
     rng r;
     rng_seed(&r, options->seed ^ WINDOWS_SEED, (uint64_t)l->number);
-    int count = windows_draw(&options->windows, &r, words, opens, list);
+    int count = windows_sample(&options->windows, &r, words, opens, list);
     onet_status status = ONET_OK;
     for (int i = 0; i < count && !status; i++) {
         status = add_set(t, l, list[i].from + opens, list[i].count, out, err);

@@ -12,7 +12,7 @@
 /* ---- Windows of lines (windows.c) -------------------------------------------------------------------- */
 
 /* Windows: successive words of a sentence. Where they begin, how many are taken of each sentence and how long
- * they are can be set; all draws follow from the caller's random numbers. */
+ * they are can be set; all samples follow from the caller's random numbers. */
 
 enum { WINDOWS_LONGEST = 100, WINDOWS_MOST_RATE = 100 };
 
@@ -42,9 +42,9 @@ enum { WINDOWS_OF_SENTENCE = WINDOW_SORTS * WINDOWS_MOST_RATE };
  * or "3-8:3,9-20": lengths and ranges, each length with the weight after the colon, or 1. */
 onet_status windows_parse(windows *w, const char *sorts, const char *lengths, onet_error *err);
 
-/* The windows of a sentence of n words into list; returns how many. 0 also where the sentence is shorter than
- * all lengths. Of the lengths only those that the sentence has are drawn. */
-int windows_draw(const windows *w, rng *r, int n, bool opens_paragraph, window list[WINDOWS_OF_SENTENCE]);
+/* Samples windows of a sentence of n words into list; returns how many. 0 also where the sentence is shorter
+ * than all lengths. Of the lengths only those that the sentence has are sampled. */
+int windows_sample(const windows *w, rng *r, int n, bool opens_paragraph, window list[WINDOWS_OF_SENTENCE]);
 
 typedef struct prepare_options {
     const char *text;        /* path; .gz, .xz and "-" as well */

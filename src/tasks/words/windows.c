@@ -100,7 +100,7 @@ static int random_count(double rate, rng *r) {
     return rate > count ? count + (rng_uniform(r) < rate - count) : count;
 }
 
-int windows_draw(const windows *w, rng *r, int n, bool opens_paragraph, window list[WINDOWS_OF_SENTENCE]) {
+int windows_sample(const windows *w, rng *r, int n, bool opens_paragraph, window list[WINDOWS_OF_SENTENCE]) {
     if (n < w->shortest) return 0;
     int most = n < w->longest ? n : w->longest, count = 0;
     for (int sort = 0; sort < WINDOW_SORTS; sort++) {

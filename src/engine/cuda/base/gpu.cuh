@@ -38,9 +38,9 @@
 
 extern "C" {
 #include "engine/base/error.h"
+#include "engine/kernels/backend.h"
 #include "engine/kernels/dropout.h"
 #include "engine/kernels/gpu_library.h"
-#include "engine/kernels/net.h"
 #include "engine/words/words.h"
 }
 
@@ -141,7 +141,7 @@ struct given_arrays {
     float *items;
     float *relative; /* [items, width]; NULL: made from the items */
     int32_t *word, *order_all;
-    int32_t *target;                                          /* [items]: as in net.h */
+    int32_t *target;                                          /* [items]: as in backend.h */
     float *table;                                             /* [words, width] */
     float *vectors, *vectors_m, *vectors_v, *vectors_average; /* only when trained */
     size_t vector_count;

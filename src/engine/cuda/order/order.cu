@@ -37,7 +37,7 @@ static void place(orders *s, arena &a, const search_plan *p, size_t B) {
     a.place(s->logprob, out);
     a.place(s->planes, p->planes_shared ? 0 : blocks * (p->planes / sizeof(float)));
     a.place(s->ahead, p->ahead_shared ? 0 : blocks * (p->ahead / sizeof(float)));
-    a.place(s->few, p->few_shared ? 0 : blocks * p->few);
+    a.place(s->states, p->states_shared ? 0 : blocks * p->states);
     a.place(s->trace, steps);
     a.place(s->trace_p, steps);
 }

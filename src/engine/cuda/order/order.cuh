@@ -16,7 +16,7 @@
  * rows_product, item_logits      x                                  q, item_logit
  * lag_sums (encode.cu)           q                                  q_sum
  * search_kernel (search.cu)      q, q_sum, item_logit, e, given, rules     order, logprob, step
- *                                its own columns: planes, ahead, few; the steps taken: trace */
+ *                                its own columns: planes, ahead, states; the steps taken: trace */
 #ifndef CUDA_ORDER_ORDER_CUH
 #define CUDA_ORDER_ORDER_CUH
 
@@ -37,24 +37,24 @@ struct orders {
     /* Memory for a part: */
     void *memory;
     size_t memory_bytes;
-    float *items;       /* [R, width] */
-    float *pairs;       /* [B, n, n, E]: as they are given */
-    float *e;           /* [B, n, n, 2E]: e_ij and e_ji, standardised */
-    int32_t *given;     /* [B, placed] */
-    int32_t *rules;     /* [B, rules of the plan] */
-    float *x;           /* [R, D] */
-    float *ac;          /* [R, 2H] */
-    float *q;           /* [R, Q] */
-    float *q_sum;       /* [R, N, C]: what x' gives by all lags together */
-    float *item_logit;  /* [R] */
-    int32_t *order;     /* [B, found, placed] */
-    float *step;        /* [B, found, placed] */
-    double *logprob;    /* [B, found] */
-    float *planes;      /* [thread blocks, ...]: what does not fit into shared memory */
-    float *ahead;       /* [thread blocks, ...]: what columns give to later steps */
-    unsigned char *few; /* likewise */
-    int2 *trace;        /* [thread blocks, S, placed, beams]: item, and the beam before */
-    float *trace_p;     /* probability of that step */
+    float *items;          /* [R, width] */
+    float *pairs;          /* [B, n, n, E]: as they are given */
+    float *e;              /* [B, n, n, 2E]: e_ij and e_ji, standardised */
+    int32_t *given;        /* [B, placed] */
+    int32_t *rules;        /* [B, rules of the plan] */
+    float *x;              /* [R, D] */
+    float *ac;             /* [R, 2H] */
+    float *q;              /* [R, Q] */
+    float *q_sum;          /* [R, N, C]: what x' gives by all lags together */
+    float *item_logit;     /* [R] */
+    int32_t *order;        /* [B, found, placed] */
+    float *step;           /* [B, found, placed] */
+    double *logprob;       /* [B, found] */
+    float *planes;         /* [thread blocks, ...]: what does not fit into shared memory */
+    float *ahead;          /* [thread blocks, ...]: what columns give to later steps */
+    unsigned char *states; /* likewise */
+    int2 *trace;           /* [thread blocks, S, placed, beams]: item, and the beam before */
+    float *trace_p;        /* probability of that step */
     /* Pinned memory of the host: two parts are under way at a time. */
     struct part {
         size_t first;
@@ -78,8 +78,8 @@ struct search_plan {
     int n, placed, rules;                /* as in order_batch */
     int beams, found, S, threads, cells; /* cells that a thread computes at once: 2 or 4 */
     int blocks;
-    bool planes_shared, few_shared, ahead_shared;
-    size_t planes, ahead, few; /* bytes per thread block */
+    bool planes_shared, states_shared, ahead_shared;
+    size_t planes, ahead, states; /* bytes per thread block */
     size_t shared;
 };
 bool order_search_plan(orders *s, const order_batch *b, search_plan *p);

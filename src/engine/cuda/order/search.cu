@@ -19,8 +19,8 @@
 
 enum { MOST_THREADS = 512, LANE_ROWS = 8 /* cells side by side in a group of 8 * C/4 threads */ };
 
-/* The few numbers of each beam; `now` and `next` alternate from step to step. B = S*beams. */
-struct few {
+/* What is kept of each beam beside its columns; `now` and `next` alternate from step to step. B = S*beams. */
+struct beam_states {
     double *logprob;          /* [2, B] */
     double *shift;            /* [B]: log-probability of an item = logit - top - shift */
     unsigned long long *best; /* [B]: key of the best candidate left */
@@ -36,8 +36,8 @@ struct few {
     size_t bytes;
 };
 
-static __host__ __device__ few few_at(unsigned char *base, int B, int n, int N, int C) {
-    few f;
+static __host__ __device__ beam_states beam_states_at(unsigned char *base, int B, int n, int N, int C) {
+    beam_states f;
     size_t used = 0, before = N ? N - 1 : 0, words = (n + 31) / 32;
     auto place = [&](auto *&p, size_t count) {
         p = (decltype(p + 0))(base + used);
@@ -83,8 +83,8 @@ struct search_args {
     const float *e, *related, *head_e;                    /* [sets, rows, rows, 2E], [N, 3, E, C], [E] */
     int relations;                                        /* E */
     float *planes, *ahead;
-    unsigned char *few;
-    size_t planes_each, ahead_each, few_each; /* numbers, numbers, bytes */
+    unsigned char *states;
+    size_t planes_each, ahead_each, states_each; /* numbers, numbers, bytes */
     int2 *trace;
     float *trace_p;
     int32_t *order;
@@ -155,7 +155,7 @@ __device__ static inline void warp_best(unsigned long long &key, int &index) {
 /* One step of a thread block. */
 struct stage {
     const search_args *p;
-    few f;
+    beam_states f;
     float *planes, *ahead_sums;
     int first, sets; /* of this block */
     int t, alive;
@@ -568,11 +568,11 @@ __global__ static void __launch_bounds__(MOST_THREADS, 1)
     stage g;
     g.p = &p;
     g.planes = SHARED ? (float *)memory : p.planes + blockIdx.x * p.planes_each;
-    unsigned char *small = SHARED  ? (unsigned char *)(g.planes + p.planes_each)
-                           : p.few ? p.few + blockIdx.x * p.few_each
-                                   : (unsigned char *)memory;
-    g.ahead_sums = p.ahead ? p.ahead + blockIdx.x * p.ahead_each : (float *)(small + p.few_each);
-    g.f = few_at(small, p.S * p.beams, p.n, p.N, p.C);
+    unsigned char *small = SHARED     ? (unsigned char *)(g.planes + p.planes_each)
+                           : p.states ? p.states + blockIdx.x * p.states_each
+                                      : (unsigned char *)memory;
+    g.ahead_sums = p.ahead ? p.ahead + blockIdx.x * p.ahead_each : (float *)(small + p.states_each);
+    g.f = beam_states_at(small, p.S * p.beams, p.n, p.N, p.C);
     int all = p.S * p.beams;
     for (g.first = blockIdx.x * p.S; g.first < p.sets; g.first += gridDim.x * p.S) {
         g.sets = min(p.S, p.sets - g.first);
@@ -580,7 +580,7 @@ __global__ static void __launch_bounds__(MOST_THREADS, 1)
         if (p.poison) {
             for (size_t i = threadIdx.x; i < p.planes_each; i += blockDim.x) g.planes[i] = NAN;
             for (size_t i = threadIdx.x; i < p.ahead_each; i += blockDim.x) g.ahead_sums[i] = NAN;
-            for (size_t i = threadIdx.x; i < p.few_each / 4; i += blockDim.x) ((float *)small)[i] = NAN;
+            for (size_t i = threadIdx.x; i < p.states_each / 4; i += blockDim.x) ((float *)small)[i] = NAN;
             __syncthreads();
         }
         for (int s = threadIdx.x; s < g.sets; s += blockDim.x) {
@@ -653,19 +653,19 @@ bool order_search_plan(orders *s, const order_batch *b, search_plan *p) {
     int n = b->placed;
     if ((double)b->beams * n > 1e9 || (double)b->beams * N * C > 1e9) return false;
     auto planes = [&](int S) { return planes_size(S * b->beams, n, N, C) * sizeof(float); };
-    auto small = [&](int S) { return few_at(nullptr, S * b->beams, n, N, C).bytes; };
+    auto small = [&](int S) { return beam_states_at(nullptr, S * b->beams, n, N, C).bytes; };
     int each = b->beams * n;
     p->S = 1;
-    p->few_shared = small(1) <= s->shared;
+    p->states_shared = small(1) <= s->shared;
     p->planes_shared = planes(1) + small(1) <= s->shared;
     if (p->planes_shared)
         while (p->S * each < 96 && planes(p->S + 1) + small(p->S + 1) <= s->shared / 2 - 1024) p->S++;
     p->planes = planes(p->S);
     p->ahead = ahead_size(p->S * b->beams, n, N, C) * sizeof(float);
-    p->few = small(p->S);
-    p->ahead_shared = p->planes_shared && p->planes + p->few + p->ahead <= s->shared / 2 - 1024;
-    p->shared =
-        (p->planes_shared ? p->planes : 0) + (p->few_shared ? p->few : 0) + (p->ahead_shared ? p->ahead : 0);
+    p->states = small(p->S);
+    p->ahead_shared = p->planes_shared && p->planes + p->states + p->ahead <= s->shared / 2 - 1024;
+    p->shared = (p->planes_shared ? p->planes : 0) + (p->states_shared ? p->states : 0) +
+                (p->ahead_shared ? p->ahead : 0);
     /* Four cells per thread reuse weights best, where that leaves enough threads to hide latency. */
     int cells = p->S * each, most = p->planes_shared ? 2 * p->shared > s->shared : cells > 4096;
     most = most ? MOST_THREADS : 256;
@@ -715,11 +715,11 @@ void order_search(orders *s, const search_plan *p, int B, bool score) {
     a.given = s->given;
     a.rules = p->rules ? s->rules : nullptr;
     a.planes = p->planes_shared ? nullptr : s->planes;
-    a.few = p->few_shared ? nullptr : s->few;
+    a.states = p->states_shared ? nullptr : s->states;
     a.planes_each = p->planes / sizeof(float);
     a.ahead = p->ahead_shared ? nullptr : s->ahead;
     a.ahead_each = p->ahead / sizeof(float);
-    a.few_each = p->few;
+    a.states_each = p->states;
     a.trace = s->trace;
     a.trace_p = s->trace_p;
     a.order = s->order;

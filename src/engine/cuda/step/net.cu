@@ -1,4 +1,4 @@
-/* Implements the CUDA backend of kernels/net.h: its table of operations, opening and closing. forward and
+/* Implements the CUDA backend of kernels/backend.h: its table of operations, opening and closing. forward and
  * backward only note that they were called; optimise, or the first operation that needs a result, launches
  * the whole step at once (step.cu). */
 #include <math.h>

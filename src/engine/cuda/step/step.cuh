@@ -5,7 +5,7 @@
 
 #include "engine/cuda/layers/layers.cuh"
 
-/* Memory of the net, of its batches and of the sets, as in kernels/net.h. memory_close frees all of it,
+/* Memory of the net, of its batches and of the sets, as in kernels/backend.h. memory_close frees all of it,
  * and the graphs. */
 onet_status memory_open(gpu *s, onet_error *err);
 onet_status memory_reserve(net *t, batch_size size, onet_error *err);

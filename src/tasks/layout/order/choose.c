@@ -16,13 +16,12 @@
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 
-/* A SMALL page is ordered by the usual way alone: the network is right less often on such pages, even if it
- * was trained on corrected pages of their title (experiments/pages). Scoring an order takes a pass over the
- * page, so on a page of over LARGE regions only LARGE_WAYS ways are scored, and a HUGE_PAGE, far larger than
- * those of training, gets the order of the usual way. SHAKEN: how many copies of a page of over SMALL and at
- * most LARGE regions, a little askew, are scored as well. A change of a thousandth
- * of the height can change the network's answer; the mean over such copies changes less. */
-enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
+/* Scoring an order takes a pass over the page, so on a page of over LARGE regions only LARGE_WAYS ways are
+ * scored, and a HUGE_PAGE, far larger than those of training, gets the order of the usual way. SHAKEN: how
+ * many copies of a page of over PAGE_SMALL and at most LARGE regions, a little askew, are scored as well. A
+ * change of a thousandth of the height can change the network's answer; the mean over such copies changes
+ * less. */
+enum { LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
 /* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
  * are about as probable the rule is right more often than the network (experiments/pages). On plain layouts
@@ -104,7 +103,7 @@ static onet_status add_rules(judging *j, const pages_style *style, const page *p
 
 /* Judges the orders on the page as it is and on shaken copies: mean [count], of their log-probabilities. */
 static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err) {
-    int copies = p->placed > SMALL && p->placed <= LARGE ? SHAKEN : 0;
+    int copies = p->placed > PAGE_SMALL && p->placed <= LARGE ? SHAKEN : 0;
     size_t all = (size_t)copies + 1, one = j->n * j->width;
     page_box *whole = array_new((size_t)p->count, sizeof *whole);
     double *logprob = array_new(all * j->count, sizeof *logprob);
@@ -130,7 +129,7 @@ static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err)
 }
 
 static double preference_of(const pages_style *style, const page *p) {
-    if (p->placed <= SMALL) return HUGE_VAL;
+    if (p->placed <= PAGE_SMALL) return HUGE_VAL;
     return style->usual == PAGE_WAY_GUTTERS ? PREFERENCE : PREFERENCE_SHOWN;
 }
 

@@ -5,6 +5,10 @@
 
 #include "tasks/layout/order/page.h"
 
+/* A small page, of at most so many regions, is ordered by the usual way alone: the network is right less
+ * often on such pages, also if it learned from corrected pages of their title (experiments/pages). */
+enum { PAGE_SMALL = 12 };
+
 /* An order that a page may have. */
 typedef struct page_alternative {
     int32_t *order; /* [n], in numbers of the page's placed regions */

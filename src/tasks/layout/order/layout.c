@@ -9,29 +9,16 @@
 #include "engine/base/number.h"
 #include "tasks/layout/order/features.h"
 
-/* A region lies in another if so much of its area does. */
-static const double INSIDE = 0.7;
-
-static double area(const page_box *b) {
-    return page_box_width(b) * page_box_height(b);
-}
-
 /* A region is a frame if at least two regions lie in it, with so much of its area together. */
 static const double FILLED = 0.7;
-
-static bool lies_in(const page_box *a, const page_box *b) {
-    if (!page_boxes_meet(a, b)) return false;
-    double width = fmin(a->x1, b->x1) - fmax(a->x0, b->x0), height = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
-    return area(b) > area(a) && width * height >= INSIDE * area(a);
-}
 
 /* The outermost region that each region lies in: host [n]. Regions with skip [n] set are not hosts. */
 static void find_hosts(const page_box *boxes, int n, const bool *skip, int32_t *host) {
     for (int i = 0; i < n; i++) {
         host[i] = -1;
-        for (int j = 0; j < n && area(&boxes[i]) > 0; j++)
-            if (!skip[j] && lies_in(&boxes[i], &boxes[j]) &&
-                (host[i] < 0 || area(&boxes[j]) < area(&boxes[host[i]])))
+        for (int j = 0; j < n && page_box_area(&boxes[i]) > 0; j++)
+            if (!skip[j] && page_box_lies_in(&boxes[i], &boxes[j]) &&
+                (host[i] < 0 || page_box_area(&boxes[j]) < page_box_area(&boxes[host[i]])))
                 host[i] = j;
     }
     /* Hosts are larger than what lies in them, so that the chains end. */
@@ -50,12 +37,12 @@ static onet_status page_hosts(const page_box *boxes, int n, int32_t *host, int32
     if (!status) find_hosts(boxes, n, is_frame, host);
     for (int i = 0; i < n && !status; i++) {
         if (host[i] < 0) continue;
-        filled[host[i]] += area(&boxes[i]);
+        filled[host[i]] += page_box_area(&boxes[i]);
         count[host[i]]++;
     }
     bool frames = false;
     for (int i = 0; i < n && !status; i++) {
-        is_frame[i] = count[i] > 1 && filled[i] >= FILLED * area(&boxes[i]);
+        is_frame[i] = count[i] > 1 && filled[i] >= FILLED * page_box_area(&boxes[i]);
         frames = frames || is_frame[i];
     }
     for (int i = 0; i < n && !status; i++)

@@ -4,11 +4,12 @@
 #ifndef LAYOUT_ORDER_PAGE_H
 #define LAYOUT_ORDER_PAGE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ordernet.h"
+#include "ordernet_pages.h"
 
 /* What a region is, as far as the network is told. */
 typedef enum page_kind {
@@ -34,6 +35,9 @@ static inline double page_box_width(const page_box *b) {
 static inline double page_box_height(const page_box *b) {
     return b->y1 - b->y0;
 }
+static inline double page_box_area(const page_box *b) {
+    return page_box_width(b) * page_box_height(b);
+}
 /* An empty box, for page_box_add to grow. */
 extern const page_box page_box_none;
 static inline void page_box_add(page_box *box, double x, double y) {
@@ -45,6 +49,13 @@ static inline void page_box_add(page_box *box, double x, double y) {
 /* Whether two boxes share more than an edge. */
 static inline bool page_boxes_meet(const page_box *a, const page_box *b) {
     return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
+}
+/* Whether a box lies in a larger one with so much of its area. */
+#define PAGE_INSIDE 0.7
+static inline bool page_box_lies_in(const page_box *a, const page_box *b) {
+    if (!page_boxes_meet(a, b)) return false;
+    double width = fmin(a->x1, b->x1) - fmax(a->x0, b->x0), height = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
+    return page_box_area(b) > page_box_area(a) && width * height >= PAGE_INSIDE * page_box_area(a);
 }
 /* Whether the box has points, all of them finite. */
 bool page_box_valid(const page_box *box);
@@ -108,8 +119,6 @@ onet_status page_order_lines(page *p, bool rtl, onet_error *err);
  * left to right. */
 void page_mirror(page *p);
 void page_free(page *p);
-
-enum { PAGE_MAX_REGIONS = 20000 };
 
 /* ---- Tables (tables.c) ------------------------------------------------------------------------------- */
 

@@ -8,9 +8,9 @@
 #include "engine/base/memory.h"
 #include "tasks/layout/order/rules.h"
 
-/* An initial lies in its text with so much of its area, in the upper half, not further from the left edge
- * than this share of the text's width; what is about as high as the text is a column in a frame. */
-static const double INSIDE = 0.7, LEFT = 0.2, HIGHEST = 0.9;
+/* An initial lies in its text, in the upper half, not further from the left edge than this share of the
+ * text's width; what is about as high as the text is a column in a frame. */
+static const double LEFT = 0.2, HIGHEST = 0.9;
 
 /* Two regions are side by side if they share so much of the lower one's height, and no width. */
 static const double SIDE_BY_SIDE = 0.5;
@@ -19,16 +19,8 @@ static bool is_text(const page_kind *kinds, int i) {
     return !kinds || kinds[i] == KIND_TEXT || kinds[i] == KIND_HEADING;
 }
 
-static double area(const page_box *b) {
-    return page_box_width(b) * page_box_height(b);
-}
-
 static bool is_initial_of(const page_box *initial, const page_box *text) {
-    if (!page_boxes_meet(initial, text)) return false;
-    double width = fmin(initial->x1, text->x1) - fmax(initial->x0, text->x0),
-           height = fmin(initial->y1, text->y1) - fmax(initial->y0, text->y0);
-    return area(initial) < area(text) && width * height >= INSIDE * area(initial) &&
-           initial->x0 - text->x0 < LEFT * page_box_width(text) &&
+    return page_box_lies_in(initial, text) && initial->x0 - text->x0 < LEFT * page_box_width(text) &&
            initial->y0 + initial->y1 < text->y0 + text->y1 &&
            page_box_height(initial) < HIGHEST * page_box_height(text);
 }
@@ -45,7 +37,7 @@ static int32_t text_of(const page_box *boxes, const page_kind *kinds, int n, int
     int32_t text = -1;
     for (int j = 0; j < n && is_text(kinds, i); j++)
         if (is_text(kinds, j) && is_initial_of(&boxes[i], &boxes[j]) &&
-            (text < 0 || area(&boxes[j]) < area(&boxes[text])))
+            (text < 0 || page_box_area(&boxes[j]) < page_box_area(&boxes[text])))
             text = j;
     return text;
 }

@@ -1,5 +1,5 @@
-/* In place of src/tasks/layout/guard.c in WebAssembly, which has no longjmp: where memory runs out, the
- * engine stops, and the page says that it failed. */
+/* Out-of-memory handling for the XML parser in WebAssembly, which has no longjmp (../guard.c elsewhere):
+ * where memory runs out, the module stops, and the browser page says that it failed. */
 #include "tasks/layout/guard.h"
 
 #include <stdlib.h>

@@ -17,10 +17,10 @@ typedef struct layout {
     const xmlNode **elements; /* by their number */
 } layout;
 
-/* JSON needs jansson, which is not at hand here. */
+/* The browser page shows regions by their elements of XML, which boxes in JSON do not have. */
 static onet_status refuse_boxes(page_file *f, onet_error *err) {
     return fail(err, ONET_BAD,
-                "%s: boxes as JSON are read by the program; this page reads PAGE XML, ALTO and hOCR",
+                "%s: boxes as JSON are read by the program; the browser page reads PAGE XML, ALTO and hOCR",
                 f->path);
 }
 const page_format boxes_format = {.name = "boxes", .read = refuse_boxes};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/base/ascii.h"
-#include "engine/base/fold.h"
+#include "engine/base/word_form.h"
 #include "tasks/words/sentence/bag.h"
 
 /* The words that are written in lower case anywhere but at the start of a sentence. */
@@ -54,8 +54,6 @@ static int compare(const void *word, const void *entry) {
 static bool lower_case_word(const char *lower) {
     return bsearch(lower, common, sizeof common / sizeof *common, sizeof *common, compare) != NULL;
 }
-
-enum { LONGEST = 256 }; /* longer words keep their letters as they are */
 
 const onet_choice *onet_letter_cases(void) {
     static const onet_choice list[] = {
@@ -158,20 +156,20 @@ static bool has_letter_or_digit(const char *token) {
 }
 
 static void put_word(writer *w, const char *token, onet_letters letters) {
-    char lower[2 * LONGEST + 4], title[2 * LONGEST + 8];
+    char lower[2 * WORD_LONGEST + 4], title[2 * WORD_LONGEST + 8];
     size_t length = strlen(token);
-    bool is_word = has_letter_or_digit(token) || fold_has_case(token, length);
+    bool is_word = has_letter_or_digit(token) || word_has_case(token, length);
     bool begins = w->begins && is_word;
     if (is_word) w->begins = false;
-    ptrdiff_t low = letters != ONET_CASE_KEEP && length <= LONGEST
-                        ? fold_lower(token, length, lower, sizeof lower - 1)
+    ptrdiff_t low = letters != ONET_CASE_KEEP && length <= WORD_LONGEST
+                        ? word_lower(token, length, lower, sizeof lower - 1)
                         : -1;
     if (low < 0) {
         put(w, token, length);
         return;
     }
     lower[low] = 0;
-    ptrdiff_t capital = fold_title(lower, (size_t)low, title, sizeof title);
+    ptrdiff_t capital = word_title(lower, (size_t)low, title, sizeof title);
     bool typed_low = (size_t)low == length && !memcmp(lower, token, length);
     bool typed_capital = !typed_low && (size_t)capital == length && !memcmp(title, token, length);
     if (letters == ONET_CASE_SENTENCE && ((begins && typed_low) || !strcmp(token, "i"))) {

@@ -1,8 +1,8 @@
 /* Reads the sets that `ordernet eval` measures, with the line, name and group that the file gives each;
  * averages their measures by size or group, measures the importance of features, and writes the measures of
  * each set to a file. */
-#ifndef APP_EVAL_SETS_H
-#define APP_EVAL_SETS_H
+#ifndef CLI_EVAL_SETS_H
+#define CLI_EVAL_SETS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* Reads and rewrites the <ReadingOrder> element of PAGE XML: nested groups of references to regions, ordered
  * by @index or unordered. */
-#include "tasks/layout/reading_order.h"
+#include "tasks/layout/page_xml_order.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -90,14 +90,14 @@ static onet_status read_group(page_file *f, const xmlNode *group, const page_nam
     return status;
 }
 
-xmlNode *reading_order_group(const xmlNode *page_node) {
+xmlNode *page_xml_order_group(const xmlNode *page_node) {
     const xmlNode *reading = xml_child(page_node, "ReadingOrder");
     for (xmlNode *c = reading ? reading->children : NULL; c; c = c->next)
         if (c->type == XML_ELEMENT_NODE && (is_group(c) || is_ordered(c))) return c;
     return NULL;
 }
 
-onet_status reading_order_read(page_file *f, const xmlNode *group, const page_names *n, onet_error *err) {
+onet_status page_xml_order_read(page_file *f, const xmlNode *group, const page_names *n, onet_error *err) {
     int place = 0;
     return read_group(f, group, n, is_ordered(group), &place, err);
 }
@@ -155,7 +155,7 @@ static onet_status gather_grouped(grouping *g, const xmlNode *group, bool sorts,
     return status;
 }
 
-onet_status reading_order_settle(page *p, const xmlNode *group, const page_names *n, onet_error *err) {
+onet_status page_xml_order_settle(page *p, const xmlNode *group, const page_names *n, onet_error *err) {
     grouping g = {.p = p, .n = n};
     g.order = array_new((size_t)p->count + 1, sizeof *g.order);
     g.seen = array_new((size_t)p->count + 1, sizeof *g.seen);
@@ -249,8 +249,8 @@ static void put_escaped(FILE *out, const char *id) {
         }
 }
 
-onet_status reading_order_new(page_file *f, const page *p, const xmlNode *node, const page_names *n,
-                              onet_error *err) {
+onet_status page_xml_order_new(page_file *f, const page *p, const xmlNode *node, const page_names *n,
+                               onet_error *err) {
     const xmlNode *old = xml_child(node, "ReadingOrder");
     const xml_place *place = xml_place_of(&f->xml, node);
     size_t at = place->open.end, size = 0;
@@ -290,7 +290,7 @@ onet_status reading_order_new(page_file *f, const page *p, const xmlNode *node, 
     return status;
 }
 
-onet_status reading_order_write(page_file *f, xmlNode *group, const page_names *n, onet_error *err) {
+onet_status page_xml_order_write(page_file *f, xmlNode *group, const page_names *n, onet_error *err) {
     int rank;
     return write_group(f, group, n, !is_ordered(group), &rank, err);
 }

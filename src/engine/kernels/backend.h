@@ -4,8 +4,8 @@
  *
  * A step is: take (a batch), forward, backward, optimise. How a backend walks through the blocks of the net
  * is its own business. */
-#ifndef KERNELS_NET_H
-#define KERNELS_NET_H
+#ifndef KERNELS_BACKEND_H
+#define KERNELS_BACKEND_H
 
 #include "engine/kernels/kernels.h"
 #include "engine/model/shape.h"

@@ -1,6 +1,6 @@
-/* Runs the tasks of a thread pool: its threads wait for numbered tasks and draw them from a shared counter. A
+/* Runs the tasks of a thread pool: its threads wait for numbered tasks and take them from a shared counter. A
  * run ends when its tasks are done, whether or not each thread has woken up to take one. */
-#include "engine/base/pool.h"
+#include "engine/base/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,9 +15,9 @@
  * neighbours, and on a busy machine from the thread that is waited for. */
 enum { SPINS = 500, YIELDS = 50, LONG_WAIT = 20000 };
 
-/* The state: the number of a run, and the next task that it has. A thread draws a task by replacing a state
+/* The state: the number of a run, and the next task that it has. A thread takes a task by replacing a state
  * that it has read. Between two runs no task is left, under a number of its own, and only then do fn, arg and
- * tasks change: a thread that wakes up late and reads one of the new values can no longer draw a task under
+ * tasks change: a thread that wakes up late and reads one of the new values can no longer take a task under
  * the old number. */
 static inline uint64_t state_of(uint32_t run, uint32_t next) {
     return (uint64_t)run << 32 | next;
@@ -26,22 +26,22 @@ static inline uint32_t run_of(uint64_t state) {
     return (uint32_t)(state >> 32);
 }
 
-struct pool {
+struct thread_pool {
     int threads;
     pthread_t *worker;
-    pthread_mutex_t mutex, held; /* held: of pool_hold */
+    pthread_mutex_t mutex, held; /* held: of thread_pool_hold */
     pthread_cond_t wake;
     _Atomic uint64_t state; /* workers wait for its run to change */
     atomic_int done;        /* tasks of this run */
     atomic_int sleeping;    /* workers asleep on `wake` */
     atomic_int stop;
     atomic_int tasks;
-    pool_task *_Atomic fn;
+    thread_pool_task *_Atomic fn;
     void *_Atomic arg;
 };
 
 typedef struct start {
-    pool *p;
+    thread_pool *p;
     int thread;
 } start;
 
@@ -51,8 +51,8 @@ static inline void pause_cpu(void) {
 #endif
 }
 
-static void do_tasks(pool *p, uint32_t run, int thread) {
-    pool_task *fn = atomic_load_explicit(&p->fn, memory_order_acquire);
+static void do_tasks(thread_pool *p, uint32_t run, int thread) {
+    thread_pool_task *fn = atomic_load_explicit(&p->fn, memory_order_acquire);
     void *arg = atomic_load_explicit(&p->arg, memory_order_acquire);
     uint32_t tasks = (uint32_t)atomic_load_explicit(&p->tasks, memory_order_acquire);
     uint64_t state = atomic_load_explicit(&p->state, memory_order_acquire);
@@ -69,7 +69,7 @@ static void do_tasks(pool *p, uint32_t run, int thread) {
 static void *work(void *arg) {
     start s = *(start *)arg;
     free(arg);
-    pool *p = s.p;
+    thread_pool *p = s.p;
     uint32_t seen = 0;
     for (;;) {
         int spins = 0;
@@ -94,7 +94,7 @@ static void *work(void *arg) {
 }
 
 /* Begins a run with task 0; returns its number. */
-static uint32_t announce(pool *p) {
+static uint32_t announce(thread_pool *p) {
     uint32_t run = run_of(atomic_load(&p->state)) + 1;
     atomic_store(&p->state, state_of(run, 0));
     if (atomic_load(&p->sleeping)) {
@@ -105,7 +105,7 @@ static uint32_t announce(pool *p) {
     return run;
 }
 
-pool *pool_new(int threads) {
+thread_pool *thread_pool_new(int threads) {
     if (threads < 1) {
         /* The affinity mask, since mpirun and taskset may restrict this process to some cores. */
         cpu_set_t own;
@@ -113,7 +113,7 @@ pool *pool_new(int threads) {
         if (n < 1) n = 1;
         threads = n > 1024 ? 1024 : (int)n;
     }
-    pool *p = calloc(1, sizeof *p);
+    thread_pool *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->threads = 1;
     pthread_mutex_init(&p->mutex, NULL);
@@ -121,7 +121,7 @@ pool *pool_new(int threads) {
     pthread_cond_init(&p->wake, NULL);
     p->worker = calloc((size_t)threads, sizeof *p->worker);
     if (!p->worker) {
-        pool_free(p);
+        thread_pool_free(p);
         return NULL;
     }
     for (int i = 1; i < threads; i++) {
@@ -129,7 +129,7 @@ pool *pool_new(int threads) {
         if (s) *s = (start){p, i};
         if (!s || pthread_create(&p->worker[i], NULL, work, s)) {
             free(s);
-            pool_free(p);
+            thread_pool_free(p);
             return NULL;
         }
         p->threads++;
@@ -137,7 +137,7 @@ pool *pool_new(int threads) {
     return p;
 }
 
-void pool_free(pool *p) {
+void thread_pool_free(thread_pool *p) {
     if (!p) return;
     atomic_store(&p->stop, 1);
     announce(p);
@@ -149,11 +149,11 @@ void pool_free(pool *p) {
     free(p);
 }
 
-int pool_threads(const pool *p) {
+int thread_pool_threads(const thread_pool *p) {
     return p ? p->threads : 1;
 }
 
-void pool_run(pool *p, int tasks, pool_task *fn, void *arg) {
+void thread_pool_run(thread_pool *p, int tasks, thread_pool_task *fn, void *arg) {
     if (!p || p->threads == 1 || tasks < 2) {
         for (int i = 0; i < tasks; i++) fn(arg, i, 0);
         return;
@@ -174,10 +174,10 @@ void pool_run(pool *p, int tasks, pool_task *fn, void *arg) {
     atomic_store_explicit(&p->state, state_of(run + 1, UINT32_MAX), memory_order_release);
 }
 
-void pool_hold(pool *p) {
+void thread_pool_hold(thread_pool *p) {
     if (p) pthread_mutex_lock(&p->held);
 }
 
-void pool_release(pool *p) {
+void thread_pool_release(thread_pool *p) {
     if (p) pthread_mutex_unlock(&p->held);
 }

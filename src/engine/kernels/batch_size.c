@@ -1,6 +1,6 @@
 /* Computes the size of a batch (sums and maxima over its sets), and whether it fits in the memory allocated.
  */
-#include "engine/kernels/net.h"
+#include "engine/kernels/backend.h"
 
 void batch_size_add(batch_size *size, int n, int m) {
     size->sets++;

@@ -1,6 +1,6 @@
 /* Reads the sets that `ordernet eval` measures, with line, name and group of each; averages their
  * measures by size and group; measures the importance of features; and writes the measures of each set. */
-#include "app/eval_sets.h"
+#include "front/cli/eval_sets.h"
 
 #include <math.h>
 #include <stdbool.h>
