@@ -32,28 +32,33 @@ KEPT = 8  # idle orderers of a model
 SHORT = 20000  # sum of beam * items^2: less takes a few milliseconds, and is not worth a thread
 
 
+def order_options(key: tuple, flag: ctypes.c_int) -> OrderOptions:
+    """What order_key names, as the library takes it; the flag, set to 1, stops the work."""
+    decode, beam, top, seed, threads, kernels, device = key
+    return OrderOptions(
+        size=ctypes.sizeof(OrderOptions),
+        decode=decode,
+        beam=beam,
+        top=top,
+        seed=seed,
+        threads=threads,
+        kernels=kernels,
+        device=device,
+        stop=ctypes.cast(lib.onet_tsp_stop_flag, c_void_p).value,
+        context=ctypes.addressof(flag),
+    )
+
+
 class Orderer:
     """An orderer, which serves one caller at a time, and the structs for one set, filled in anew for each."""
 
     def __init__(self, model: "Engine", key: tuple) -> None:
-        decode, beam, top, seed, threads, kernels, device = key
+        _, beam, top, *_ = key
         self.key, self.top = key, top
         self.generation = _library.generation
         self.handle: Any = c_void_p()
         self.beam, self.flag = beam, ctypes.c_int(0)
-        options = OrderOptions(
-            size=ctypes.sizeof(OrderOptions),
-            decode=decode,
-            beam=beam,
-            top=top,
-            seed=seed,
-            threads=threads,
-            kernels=kernels,
-            device=device,
-            stop=ctypes.cast(lib.onet_tsp_stop_flag, c_void_p).value,
-            context=ctypes.addressof(self.flag),
-        )
-        call("onet_orderer_new", byref(self.handle), model.handle, byref(options))
+        call("onet_orderer_new", byref(self.handle), model.handle, byref(order_options(key, self.flag)))
         self.err = Error()
         self.start = (c_size_t * 2)()
         self.sets = SetsStruct(count=1, width=model.width, start=ctypes.addressof(self.start))
@@ -203,6 +208,27 @@ class Engine:
                 self.idle.pop(0).free()
             except IndexError:
                 pass
+
+    # ---- Calibration ----
+
+    def calibrated(self, sets: Sets, key: tuple) -> Tuple["Engine", _library.Calibration]:
+        """A copy with the temperature at which the probabilities of its answers to the sets fit best."""
+        copy, found, err, flag = Engine.from_bytes(self.to_bytes()), _library.Calibration(), Error(), ctypes.c_int(0)
+        options = order_options(key, flag)
+
+        def work() -> int:
+            return lib.onet_model_calibrate(
+                copy.handle, byref(sets._struct), byref(options), byref(found), byref(err)
+            )
+
+        def halt() -> None:
+            flag.value = 1
+
+        main = threading.current_thread() is threading.main_thread()
+        status = _library.interruptible(work, halt) if main else work()
+        if status:
+            _library.fail(status, err)
+        return copy, found
 
     # ---- Ordering ----
 

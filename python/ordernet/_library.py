@@ -238,6 +238,10 @@ class Report(Structure):
     ]
 
 
+class Calibration(Structure):
+    _fields_ = [("temperature", c_double), ("before", Report), ("after", Report), ("reserved", c_double * 8)]
+
+
 class SetMeasure(Structure):
     _fields_ = [
         *_members("size_t n, placed; double exact, position, tau, neighbours, loglik, probability, reserved[3]"),
@@ -410,6 +414,10 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_train": (c_int, [POINTER(c_void_p), POINTER(SetsStruct), POINTER(SetsStruct), POINTER(TrainOptions), _ERR]),
     "onet_text_value": (c_int, [c_char_p, POINTER(c_double)]),
     "onet_sets_oddities": (c_int, [POINTER(SetsStruct), c_char_p, c_size_t, _ERR]),
+    "onet_model_calibrate": (
+        c_int,
+        [c_void_p, POINTER(SetsStruct), POINTER(OrderOptions), POINTER(Calibration), _ERR],
+    ),
     "onet_measure_each": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, c_void_p, _ERR]),
     "onet_measure_mean": (None, [POINTER(Report), c_void_p, c_void_p, c_size_t]),
     "onet_measure_importance": (

@@ -32,6 +32,7 @@ STRUCTS = {
     "onet_train_options": "TrainOptions",
     "onet_measure": "Measure",
     "onet_report": "Report",
+    "onet_calibration": "Calibration",
     "onet_set_measure": "SetMeasure",
     "onet_importance": "ImportanceStruct",
     "onet_ranker_options": "RankerOptions",

@@ -84,6 +84,27 @@ def test_log_proba_adds_up_to_one(small):
     assert np.array_equal(small.positions(items, samples=23), drawn)
 
 
+def test_calibrate_agrees_with_the_program(tmp_path, program, data):
+    model = ordernet.OrderNet(**SMALL).fit(*data)
+    before, path, sets = model.to_bytes(), tmp_path / "m.safetensors", tmp_path / "s.jsonl"
+    model.save(path)
+    ordernet.Sets(*data).write(sets)
+    old = model.evaluate(*data)
+    with pytest.raises(ordernet.DataError, match="no sets"):
+        model.calibrate([], [])
+    with pytest.raises(ordernet.DataError):
+        model.calibrate([np.zeros((2, 9))], [[0, 1]])
+    assert model.to_bytes() == before
+    found = model.calibrate(*data)
+    command = [program, "calibrate", "--model", path, "--out", tmp_path / "c.safetensors", sets]
+    subprocess.run(command, capture_output=True, check=True)
+    assert model.to_bytes() == (tmp_path / "c.safetensors").read_bytes()
+    assert float(model.record_["temperature"]) == pytest.approx(found["temperature"], abs=1e-4) != 1
+    for now, when in ((old, "before"), (model.evaluate(*data), "after")):
+        assert found[when] == {name: value for name, value in now.items() if not name.startswith("loglik")}
+    assert model.checksum_ != ordernet.load(path).checksum_
+
+
 def test_importance_finds_the_feature(small, data):
     rows = small.importance(*data, repeats=2)
     assert [row["feature"] for row in rows] == ["0", "1", "2"]
