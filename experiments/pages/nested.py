@@ -30,8 +30,8 @@ program = os.environ.get("ORDERNET", "./ordernet")
 out = os.path.join(folder, "nested")
 os.makedirs(out, exist_ok=True)
 NEWS = ("austrian", "hkb", "reichsanzeiger")
-SHIPPED = (3, 12)  # PREFERENCE and SMALL of choose.c
-CHOICES = [(p, small) for p in (0, 1.5, 3, 4.5, 6, 10, 1e9) for small in (0, 5, 12, 30)]  # preference, most regions
+SHIPPED = (3, 16)  # PREFERENCE and PAGE_SMALL of src/tasks/layout/order
+CHOICES = [(p, small) for p in (0, 1.5, 3, 4.5, 6, 10, 1e9) for small in (0, 5, 12, 16, 30)]  # preference, most regions
 
 pages = {}  # by collection and kind: with separators, or plain
 for name, kind in itertools.product(("train", "valid"), ("separators", "plain")):

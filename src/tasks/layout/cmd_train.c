@@ -24,12 +24,12 @@ typedef struct train_values {
     pages_values pages;
     onet_train_options options;
     const char *from;
-    double holdout; /* share of the pages, in whole documents, in percent */
-    int copies,
-        small_copies; /* variants of each page, with over PAGE_SMALL regions and with fewer; -1: by default */
-    int plain;        /* plain layouts of each family beside the pages */
-    int epochs;       /* 0: by default */
-    double rate;      /* 0: by default */
+    double holdout;           /* share of the pages, in whole documents, in percent */
+    int copies, small_copies; /* variants of each page, with over PAGE_VARIED regions and with fewer; -1: by
+                                 default */
+    int plain;                /* plain layouts of each family beside the pages */
+    int epochs;               /* 0: by default */
+    double rate;              /* 0: by default */
     int force;
 } train_values;
 
@@ -140,7 +140,7 @@ static onet_status make_sets(onet_sets **sets, page **pages, size_t count, const
     onet_status status = onet_sets_new(sets, page_feature_count(), err);
     for (size_t i = 0; i < count && !status; i++) {
         const page *p = pages[i];
-        int copies = !variants ? 0 : p->placed > PAGE_SMALL ? v->copies : v->small_copies;
+        int copies = !variants ? 0 : p->placed > PAGE_VARIED ? v->copies : v->small_copies;
         rng r;
         rng_seed(&r, v->options.seed, i);
         status = add_page(*sets, p, copies, &r, err);

@@ -18,7 +18,7 @@
 
 /* Scoring an order takes a pass over the page, so on a page of over LARGE regions only LARGE_WAYS ways are
  * scored, and a HUGE_PAGE, far larger than those of training, gets the order of the usual way. SHAKEN: how
- * many copies of a page of over PAGE_SMALL and at most LARGE regions, a little askew, are scored as well. A
+ * many copies of a page of over PAGE_VARIED and at most LARGE regions, a little askew, are scored as well. A
  * change of a thousandth of the height can change the network's answer; the mean over such copies changes
  * less. */
 enum { LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
@@ -103,7 +103,7 @@ static onet_status add_rules(judging *j, const pages_style *style, const page *p
 
 /* Judges the orders on the page as it is and on shaken copies: mean [count], of their log-probabilities. */
 static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err) {
-    int copies = p->placed > PAGE_SMALL && p->placed <= LARGE ? SHAKEN : 0;
+    int copies = p->placed > PAGE_VARIED && p->placed <= LARGE ? SHAKEN : 0;
     size_t all = (size_t)copies + 1, one = j->n * j->width;
     page_box *whole = array_new((size_t)p->count, sizeof *whole);
     double *logprob = array_new(all * j->count, sizeof *logprob);

@@ -5,9 +5,10 @@
 
 #include "tasks/layout/order/page.h"
 
-/* A small page, of at most so many regions, is ordered by the usual way alone: the network is right less
- * often on such pages, also if it learned from corrected pages of their title (experiments/pages). */
-enum { PAGE_SMALL = 12 };
+/* A page of at most PAGE_SMALL regions is ordered by the usual way alone: the network is right less often on
+ * such pages, also if it learned from corrected pages of their title (experiments/pages). One of over
+ * PAGE_VARIED is varied: more often in training, and where the network judges its orders. */
+enum { PAGE_SMALL = 16, PAGE_VARIED = 12 };
 
 /* An order that a page may have. */
 typedef struct page_alternative {
