@@ -1,0 +1,71 @@
+/* Decides which rows are of several columns: what reaches across a gutter, a title in the middle, headlines
+ * beside each other. */
+#include "tasks/layout/order/gutters.h"
+
+/* What fills so much of a gutter is of neither column beside it; a heading is not if it fills HEADING_ACROSS.
+ */
+static const double ACROSS = 0.9, HEADING_ACROSS = 0.6;
+
+/* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
+static const double CENTRED = 0.02;
+
+/* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
+ * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them. */
+static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
+
+/* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of
+ * the gutters at both sides of a column. */
+static bool sticks_out(const cutting *c, const row *r, const spans *some, const spans *columns) {
+    if (some->count != 1) return false;
+    const span *s = &some->at[0];
+    double across = row_has_only(c, r, KIND_HEADING) ? HEADING_ACROSS : ACROSS;
+    int most = 0;
+    for (int k = 1; k < columns->count; k++) {
+        double low = columns->at[k - 1].high, high = columns->at[k].low,
+               shared = fmin(s->high, high) - fmax(s->low, low);
+        if (shared > across * (high - low) && shared > 2 * MOST_ACROSS * c->unit) return true;
+        most += shared > (high - low) / 2;
+    }
+    return most > 1;
+}
+
+/* Whether row a, which covers c->a, is a title alone over the middle of the columns of c->b. */
+static bool is_centred(const cutting *c, const row *a, const row *b) {
+    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit || b->y0 < a->y1)
+        return false;
+    double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
+    return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * CENTRED * (right - left);
+}
+
+bool rows_reach_over(const cutting *c, const row *a, const row *b) {
+    return sticks_out(c, a, &c->a, &c->b) || sticks_out(c, b, &c->b, &c->a) || is_centred(c, a, b);
+}
+
+bool row_heads_columns(const cutting *c, const row *r) {
+    if (c->a.count < 2 || c->b.count <= c->a.count || c->merged.count != c->a.count) return false;
+    int regions = 0;
+    bool headings = true;
+    for (int k = r->start; k < r->end; k++) {
+        if (c->order[k] >= c->n) return false;
+        headings = headings && kind_of(c, c->order[k]) == KIND_HEADING;
+        regions++;
+    }
+    for (int k = 1; k < c->merged.count; k++)
+        if (c->merged.at[k].low - c->merged.at[k - 1].high < MOST_ACROSS * c->unit) return false;
+    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * c->unit) return false;
+    for (int k = 0; k < c->a.count && !headings; k++) {
+        double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
+        if (own < OVER * all) return false;
+    }
+    return true;
+}
+
+bool row_is_over_columns(cutting *c, int first, int rows) {
+    const row *r = &c->rows[first];
+    if (r->end - r->start > 1 || !row_has_only(c, r, KIND_HEADING)) return false;
+    spans_of(c, c->rows[first + 1].start, c->rows[first + 1].end, &c->a);
+    for (int k = first + 2; k < rows && row_joins(c, &c->rows[k]);) k++;
+    spans_swap(&c->a, &c->b);
+    spans_of(c, r->start, r->end, &c->a);
+    return c->b.count > 1 && (sticks_out(c, r, &c->a, &c->b) || is_centred(c, r, &c->rows[first + 1]));
+}
