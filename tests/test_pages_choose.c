@@ -110,6 +110,41 @@ static void the_usual_way_is_preferred(void **state) {
     assert_true(between > 0);
 }
 
+/* On a small page nothing else is taken; a model that was fine-tuned decides on smaller ones too. */
+static void small_pages_are_read_the_usual_way(void **state) {
+    enum { MOST = PAGE_SMALL + 1 };
+    onet_settings settings = {page_feature_count(), 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, 0, {0}};
+    onet_order_options options;
+    int32_t order[MOST];
+    seen s = {.usual = order};
+    onet_order_defaults(&options, sizeof options);
+    for (int tuned = 0; tuned < 2; tuned++)
+        for (int n = PAGE_SMALL_TUNED; n <= MOST; n++) {
+            int others = 0;
+            for (int seed = 1; seed < 30; seed++) {
+                onet_model *model = model_of(&settings, (uint64_t)seed);
+                onet_orderer *orderer;
+                if (tuned) assert_int_equal(model_record_set(model, "from.sha256", "00", NULL), ONET_OK);
+                assert_int_equal(onet_orderer_new(&orderer, model, &options, NULL), ONET_OK);
+                page p, *pages[] = {&p};
+                columns(&p, n);
+                pages_style style;
+                assert_int_equal(pages_style_of(&style, model, NULL), ONET_OK);
+                assert_int_equal(style.tuned, tuned);
+                style.judged = note;
+                style.context = &s;
+                assert_int_equal(pages_choose(orderer, &style, pages, 1, NULL, NULL), ONET_OK);
+                bool taken = true;
+                for (int t = 0; t < n; t++) taken = taken && p.regions[order[t]].found == t;
+                others += !taken;
+                page_free(&p);
+                onet_orderer_free(orderer);
+                onet_model_free(model);
+            }
+            assert_int_equal(others > 0, n > (tuned ? PAGE_SMALL_TUNED : PAGE_SMALL));
+        }
+}
+
 static bool is_kept(const page_layout *l, const char *way) {
     page_divisions d;
     int32_t order[8], place[8];
@@ -225,6 +260,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_way_is_always_tried),
         cmocka_unit_test(the_usual_way_is_preferred),
+        cmocka_unit_test(small_pages_are_read_the_usual_way),
         cmocka_unit_test(gutters_are_crossed_only_by_wider_white),
         cmocka_unit_test(what_is_below_a_gutter_comes_last),
         cmocka_unit_test(only_pages_that_cross_teach_it),

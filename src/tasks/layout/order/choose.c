@@ -129,7 +129,7 @@ static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err)
 }
 
 static double preference_of(const pages_style *style, const page *p) {
-    if (p->placed <= PAGE_SMALL) return HUGE_VAL;
+    if (p->placed <= (style->tuned ? PAGE_SMALL_TUNED : PAGE_SMALL)) return HUGE_VAL;
     return style->usual == PAGE_WAY_GUTTERS ? PREFERENCE : PREFERENCE_SHOWN;
 }
 
@@ -265,7 +265,8 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
 
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err) {
     const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
-    *style = (pages_style){.crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
+    *style = (pages_style){.tuned = onet_model_record(model, "from.sha256") != NULL,
+                           .crosses = onet_model_record(model, PAGES_CROSSES_KEY) != NULL,
                            .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
     if (style->usual >= 0) return ONET_OK;
     return fail(

@@ -6,9 +6,10 @@
 #include "tasks/layout/order/page.h"
 
 /* A page of at most PAGE_SMALL regions is ordered by the usual way alone: the network is right less often on
- * such pages, also if it learned from corrected pages of their title (experiments/pages). One of over
- * PAGE_VARIED is varied: more often in training, and where the network judges its orders. */
-enum { PAGE_SMALL = 16, PAGE_VARIED = 12 };
+ * such pages; one that learned from corrected pages of their title on those of at most PAGE_SMALL_TUNED
+ * (experiments/pages). A page of over PAGE_VARIED regions is varied: more often in training, and where the
+ * network judges its orders. */
+enum { PAGE_SMALL = 16, PAGE_SMALL_TUNED = 12, PAGE_VARIED = 12 };
 
 /* An order that a page may have. */
 typedef struct page_alternative {
@@ -19,6 +20,7 @@ typedef struct page_alternative {
 
 /* What is known of the pages' title beside the network. */
 typedef struct pages_style {
+    bool tuned;   /* the model learned from corrected pages, after others */
     bool crosses; /* some of them are read across what divides a page */
     int usual;    /* the way that is usually right (ways.h) */
     /* Called for each page, or NULL: its different orders, and which is that of the usual way. */
