@@ -616,6 +616,7 @@ static void training(void **state) {
     option(stray, -0.1);
     option(stray, NAN);
     option(dropout, 1);
+    option(dropout, 1 - 1e-9); /* 1 as a float */
     option(dropout, NAN);
     option(vary, (onet_variation)3);
     option(crop, -1);

@@ -147,7 +147,8 @@ static void temperature_is_found(void **state) {
         result before = run(model, sets, (onet_order_options){.decode = ONET_GREEDY, .top = 1});
         for (size_t i = 0; i < (size_t)model->sh.head_in; i++)
             model->theta[model->sh.head_weight + i] *= (float)factor;
-        assert_int_equal(onet_model_calibrate(model, sets, NULL, &found, NULL), ONET_OK);
+        onet_order_options top = {.size = sizeof top, .top = k ? 3 : 0}; /* it takes the best order alone */
+        assert_int_equal(onet_model_calibrate(model, sets, k ? &top : NULL, &found, NULL), ONET_OK);
         print_message("temperature %g, calibration error %g, before %g, by chance %g\n", found.temperature,
                       found.after.calibration.mean, found.before.calibration.mean,
                       found.after.calibration_chance.mean);
@@ -279,6 +280,11 @@ static void importance(void **state) {
     assert_memory_equal(&again, &of[0], sizeof again);
     assert_true(other.loglik.mean != again.loglik.mean);
     assert_int_equal(onet_measure_importance(&other, orderer, sets, base, 3, 3, 8, &err), ONET_USAGE);
+    onet_orderer_free(orderer);
+    onet_order_options top = {.size = sizeof top, .top = 3};
+    assert_int_equal(onet_orderer_new(&orderer, m, &top, &err), ONET_OK);
+    assert_int_equal(onet_measure_importance(&again, orderer, sets, base, 0, 3, 7, &err), ONET_OK);
+    assert_memory_equal(&again, &of[0], sizeof again);
     onet_orderer_free(orderer);
     free(base);
     free(p);

@@ -207,6 +207,21 @@ static void refused_by_what_differs(void **state) {
     b->scale[3]--;
     b->scaling->kind[0] = SCALING_QUANTILE;
     refuse(a, b, ONET_BAD, "see their items differently");
+    /* Each agrees with a model that lacks what they differ in. */
+    b->scaling->kind[0] = a->scaling->kind[0];
+    onet_model *plain = model_that_sees(0, 0, 3);
+    for (int differ = 0; differ < 2; differ++) {
+        b->scale[3] += (float)differ;
+        for (int at = 0; at < 3; at++) {
+            const onet_model *three[3] = {a, b};
+            three[2] = three[at];
+            three[at] = plain;
+            assert_int_equal(onet_model_merge(&all, three, 3, &err), differ ? ONET_BAD : ONET_OK);
+            if (differ) assert_non_null(strstr(err.text, "see their items differently"));
+            onet_model_free(all);
+        }
+    }
+    onet_model_free(plain);
     onet_model_free(a);
     onet_model_free(b);
     refuse(m, NULL, ONET_USAGE, "model");

@@ -35,7 +35,7 @@ static void shuffled_free(shuffled *x) {
     free(x->each);
 }
 
-static bool shuffled_new(shuffled *x, const onet_sets *sets) {
+static bool shuffled_new(shuffled *x, const onet_sets *sets, size_t top) {
     size_t first = sets->start[0], end = sets->start[sets->count], numbers;
     *x = (shuffled){.sets = *sets};
     x->sets.items = NULL;
@@ -62,14 +62,14 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets) {
         (sets->items && !(x->sets.items = array_new(numbers, sizeof *x->sets.items))) ||
         (sets->exact && !(x->sets.exact = array_new(numbers, sizeof *x->sets.exact))) ||
         !(x->answers = array_new(sets->count, sizeof *x->answers)) ||
-        !(x->order = array_new(end - first, sizeof *x->order)) ||
+        !(x->order = array_new(end - first, top * sizeof *x->order)) ||
         !(x->logprob = array_new(sets->count, sizeof *x->logprob)) ||
         !(x->each = array_new(sets->count, sizeof *x->each)))
         return false;
     if (sets->items) memcpy(x->sets.items, sets->items, numbers * sizeof *sets->items);
     if (sets->exact) memcpy(x->sets.exact, sets->exact, numbers * sizeof *sets->exact);
     for (size_t s = 0; s < sets->count; s++)
-        x->answers[s] = (onet_answer){.order = x->order + (sets->start[s] - first)};
+        x->answers[s] = (onet_answer){.order = x->order + (sets->start[s] - first) * top};
     return true;
 }
 
@@ -140,7 +140,8 @@ onet_status onet_measure_importance(onet_importance *result, onet_orderer *order
     if (span > sets->width - feature) span = 1;
     shuffled x;
     double *fall = array_new(2 * (sets->count ? sets->count : 1), sizeof *fall);
-    status = shuffled_new(&x, sets) && fall ? ONET_OK : fail_memory(err, "the shuffled features");
+    status = shuffled_new(&x, sets, (size_t)orderer->top) && fall ? ONET_OK
+                                                                  : fail_memory(err, "the shuffled features");
     for (int k = 0; k < repeats && !status; k++) {
         if (relation < 0)
             shuffle(&x, sets, feature, span, k, seed);

@@ -9,6 +9,7 @@
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/sized.h"
 #include "engine/data/sets.h"
 #include "engine/evaluate/measure.h"
 #include "engine/model/model.h"
@@ -121,19 +122,18 @@ static onet_status calibrate(fitting *f, onet_calibration *result, onet_error *e
 
 onet_status onet_model_calibrate(onet_model *model, const onet_sets *sets, const onet_order_options *options,
                                  onet_calibration *result, onet_error *err) {
-    onet_order_options own;
-    onet_order_defaults(&own, sizeof own);
+    onet_order_options own = {.size = sizeof own};
     onet_calibration found;
     memset(&found, 0, sizeof found);
     NEED(model, "model");
     NEED(sets, "sets");
+    onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
+    if (status) return status;
+    own.top = 1; /* there is memory for one order of each set */
     if (!sets->count) return fail(err, ONET_BAD, "there are no sets to calibrate on");
     if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
-    fitting f = {.model = model,
-                 .sets = sets,
-                 .options = options ? options : &own,
-                 .head = (size_t)model->sh.head_in + 1};
-    onet_status status = sets_check(sets, err);
+    fitting f = {.model = model, .sets = sets, .options = &own, .head = (size_t)model->sh.head_in + 1};
+    status = sets_check(sets, err);
     if (!status) status = calibrate(&f, &found, err);
     free(f.weights);
     free(f.answers);

@@ -83,25 +83,35 @@ static bool same_features(const onet_model *a, const onet_model *b) {
     return scaling_agrees(a->scaling, b->scaling);
 }
 
+/* Where neither of two parts lacks something that the other has, they must agree in it: two that agree with
+ * a third, which lacks it, need not agree with each other. */
+static onet_status check_pair(const onet_model *a, int first, const onet_model *b, int number,
+                              onet_error *err) {
+    int feature;
+    if (!same_features(a, b) || !same_relations(a, b))
+        return fail_field(err, ONET_BAD, "onet_train_options.models",
+                          "model %d and model %d see their items differently (standardisation or relations): "
+                          "train both on the same data, or both at once",
+                          first, number);
+    if (a->columns && b->columns && columns_differ(a->columns, b->columns, &feature))
+        return fail(err, ONET_BAD,
+                    "feature %d of model %d has another name in model %d: train both on the same data",
+                    feature + 1, first, number);
+    return ONET_OK;
+}
+
 static onet_status check(const onet_model *a, const onet_model *b, int number, onet_error *err) {
     onet_status status = check_settings(&a->sh.s, &b->sh.s, number, err);
-    int feature;
     if (status) return status;
     if (model_width(a) != model_width(b))
         return fail(err, ONET_BAD,
                     "the number of features per item is %d in model 1 and %d in model %d; they must be equal",
                     model_width(a), model_width(b), number);
-    if (!same_features(a, b) || !same_missing(a->columns, b->columns) || !same_words(a->words, b->words) ||
-        !same_relations(a, b))
+    if (!same_missing(a->columns, b->columns) || !same_words(a->words, b->words))
         return fail_field(err, ONET_BAD, "onet_train_options.models",
-                          "model 1 and model %d see their items differently (standardisation, missing "
-                          "values, words or relations): "
-                          "train both on the same data, or both at once",
+                          "model 1 and model %d see their items differently (missing values or words): train "
+                          "both on the same data, or both at once",
                           number);
-    if (a->columns && b->columns && columns_differ(a->columns, b->columns, &feature))
-        return fail(err, ONET_BAD,
-                    "feature %d of model 1 has another name in model %d: train both on the same data",
-                    feature + 1, number);
     if (a->sized != b->sized ||
         (a->sized &&
          (a->inverse_size != b->inverse_size || a->smallest_size != b->smallest_size || a->rows != b->rows ||
@@ -331,6 +341,8 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
     for (size_t i = 0; i < count; i++) {
         NEED(models[i], "a model");
         onet_status status = check(models[0], models[i], (int)i + 1, err);
+        for (size_t j = 0; j < i && !status; j++)
+            status = check_pair(models[j], (int)j + 1, models[i], (int)i + 1, err);
         if (status) return status;
         const onet_settings *of = &models[i]->sh.s;
         if (i == 0) {

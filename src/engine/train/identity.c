@@ -221,7 +221,9 @@ static void add_difference(char *list, size_t room, const char *key, size_t key_
         }
     if (!before || !now) {
         /* Others follow from what else differs. */
-        if (!is_setting(key, key_length) && !is(key, key_length, "crop")) return;
+        if (!is_setting(key, key_length) && !is(key, key_length, "crop") && !is(key, key_length, "dropout") &&
+            !is(key, key_length, "within"))
+            return;
         if (before ? is(before, before_length, "0") : is(now, now_length, "0")) return;
         if (!before) before = "0", before_length = 1; /* a setting that a line does not have */
         if (!now) now = "0", now_length = 1;

@@ -88,7 +88,7 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return WRONG("crop", "sets can be cropped to 2 items or more; 0 leaves them whole");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return WRONG("jitter", "jitter must be a number, 0 or more");
-    if (!(o->dropout >= 0 && o->dropout < 1))
+    if (!(o->dropout >= 0 && (float)o->dropout < 1)) /* as the net has it */
         return WRONG("dropout",
                      "the share of the pooled features that are dropped must be at least 0 and less than 1");
     if (!(o->stray >= 0 && o->stray < 1))

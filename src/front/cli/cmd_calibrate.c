@@ -60,8 +60,14 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status) status = onet_model_calibrate(model, sets, &order, &found, err);
     if (!status) status = onet_model_save(model, v->out, err);
     if (!status) {
-        printf("temperature %.3f, chosen on %zu sets; measure on others (ordernet eval)\n", found.temperature,
-               sets->count);
+        printf("temperature %.3f, chosen on %zu set%s; measure on others (ordernet eval)\n",
+               found.temperature, sets->count, sets->count == 1 ? "" : "s");
+        if (found.temperature < 1.02 / 4 || found.temperature > 4 / 1.02)
+            fprintf(
+                stderr,
+                "ordernet calibrate: warning: the best temperature may lie beyond %s, the end of those that "
+                "are tried: if the sets are many, and not those of the training, calibrate %s once more\n",
+                found.temperature < 1 ? "1/4" : "4", v->out);
         print_error("before", &found.before);
         print_error("after", &found.after);
     }

@@ -51,7 +51,9 @@ const onet_choice *tour_symmetries(void);
          .help = "Keep the shortest tour of the beam: the default."},                                        \
     {                                                                                                        \
         .name = "most-probable", .kind = OPTION_OFF, .field = (at) + offsetof(tour_net_values, shortest),    \
-        .help = "Keep the most probable tour of the beam rather than the shortest one."                      \
+        .help =                                                                                              \
+            "Keep the most probable tour of the beam rather than the shortest one. With 8 symmetries the "   \
+            "shortest of all is kept."                                                                       \
     }
 
 /* How cities are read: two ints and a string. */
