@@ -66,11 +66,11 @@ static onet_status start_search(tuner *s, onet_error *err) {
     return ONET_OK;
 }
 
-/* So many models of these settings. */
+/* So many models of these settings; what they vary in is chosen unless the caller has said it. */
 static choice_made several_of(const tuner *s, const config *best, int models) {
     choice_made made = best->made;
     made.value[S_MODELS] = models;
-    if (models > 1) made.value[S_VARY] = tune_variation(s, best);
+    if (models > 1 && !s->fixed[S_VARY]) made.value[S_VARY] = tune_variation(s, best);
     return made;
 }
 
@@ -205,6 +205,7 @@ static onet_status open_search(tuner *s, onet_error *err) {
         return fail(err, ONET_USAGE, "%d trials are too few to choose by: 4 at least", s->how.trials);
     onet_status status = train_check_options(&s->base, err);
     if (!status) status = train_check_sets(s->sets, NULL, &s->base, err);
+    if (!status) status = train_check_vary(s->sets, &s->base, err);
     if (!status) status = tune_divide(s, err);
     if (!status) status = tune_take_parts(s, err);
     if (status) return status;
