@@ -32,6 +32,7 @@ typedef struct train_values {
     int folds, quiet, force, ranker, learning_curve;
     char **group; /* [grouped]: of each set that was read; NULL: there are none */
     size_t grouped;
+    onet_sets *shuffled; /* the data, where --folds and --tune must measure them in another order */
 } train_values;
 
 static void defaults(void *values) {
@@ -338,8 +339,9 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         status = division_hold_out(data, valid, group, count, v->options.seed, err);
         if (status == ONET_USAGE) error_prefix(err, "--holdout %s", v->holdout);
     }
-    onet_sets *measured = v->folds || v->tune ? *data : *valid;
-    if (!status && measured) status = shuffle_right_orders(measured, err);
+    if (!status && *valid) status = shuffle_right_orders(*valid, err);
+    /* A copy: the model is trained on the data as they are, as without --folds and --tune. */
+    if (!status && (v->folds || v->tune)) status = copy_shuffled(&v->shuffled, *data, err);
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
     return status || v->quiet ? status : feature_report(*data, &v->options, err);
@@ -417,8 +419,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         if (processes_is_rank0()) status = open_files(v, &from, &words, &data, &valid, err);
         status = world_agree(processes(), status, err);
     }
-    if (!status && v->folds) status = measure_folds(v, data, err);
-    if (!status && v->tune) status = tune(v, data, err);
+    const onet_sets *measured = v->shuffled ? v->shuffled : data;
+    if (!status && v->folds) status = measure_folds(v, measured, err);
+    if (!status && v->tune) status = tune(v, measured, err);
+    onet_sets_free(v->shuffled);
     if (!status && v->ranker)
         status = train_ranker(v, data, valid, err);
     else if (!status && v->options.model_path)
