@@ -394,7 +394,8 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
         comparison_warn(&result.test, "train"); /* no better than guessing: reported with --quiet too */
     if (status) return status;
     v->ranker = result.ranker;
-    if (v->ranker) v->options.relate = NULL; /* it sees each item alone */
+    if (v->ranker) v->options.relate = NULL;                         /* it sees each item alone */
+    if (v->options.models == 1) v->options.vary = ONET_VARY_NOTHING; /* not one model from itself */
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
     v->options.keep = 0; /* checked before the search */
     status = settings_as_options(v, err);
@@ -412,6 +413,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_words *words = NULL;
     onet_model *from = NULL;
     onet_status status = check_options(v, err);
+    if (!status && v->options.vary && v->options.models == 1 && !v->tune && processes_is_rank0())
+        fprintf(stderr,
+                "ordernet train: warning: --vary is for several models and does nothing here: say how "
+                "many with --models\n");
     v->options.keep = !v->force;
     if (!status) status = choose_settings(v, err);
     if (!status) {
