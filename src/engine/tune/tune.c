@@ -158,12 +158,24 @@ static void name_search(tuner *s) {
     sha256_add(&sum, s->part_of, d->count);
     sha256_add(&sum, &s->base.seed, sizeof s->base.seed);
     sha256_add(&sum, s->base_made.value, sizeof s->base_made.value);
+    sha256_add(&sum, s->fixed, sizeof s->fixed);
     sha256_hex(&sum, hex);
     snprintf(s->done.search, sizeof s->done.search, "%.16s", hex);
     memcpy(s->memo.search, s->done.search, sizeof s->memo.search);
 }
 
-/* What the caller has set to another value than the default stays so. */
+/* Whether a list of names with commas between them has this one. */
+static bool has_name(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; at && *at; at += strspn(at, ",")) {
+        size_t here = strcspn(at, ",");
+        if (here == length && !memcmp(at, name, length)) return true;
+        at += here;
+    }
+    return false;
+}
+
+/* What the caller has set to another value than the default, or names, stays so. */
 static void fix_settings(tuner *s) {
     onet_train_options plain;
     choice_made defaults;
@@ -180,6 +192,8 @@ static void fix_settings(tuner *s) {
     for (size_t i = 0; s->base.from && i < sizeof of_net / sizeof *of_net; i++)
         s->fixed[of_net[i]] = true; /* the net is given */
     s->fixed[S_RANKER] = s->base.from || s->base.train_vectors || s->base.half || s->fixed[S_MODELS];
+    for (int i = 0; i < TUNED_SETTINGS; i++) /* after S_RANKER: a ranker is one model too */
+        s->fixed[i] |= has_name(s->how.keep, tuned_settings[i].name);
 }
 
 /* What the crops save on these sets; without any as large, they are not tried. */

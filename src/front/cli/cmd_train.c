@@ -32,7 +32,8 @@ typedef struct train_values {
     int folds, quiet, force, ranker, learning_curve;
     char **group; /* [grouped]: of each set that was read; NULL: there are none */
     size_t grouped;
-    onet_sets *shuffled; /* the data, where --folds and --tune must measure them in another order */
+    bool given[OPTIONS_MAX]; /* which of the options were given */
+    onet_sets *shuffled;     /* the data, where --folds and --tune must measure them in another order */
 } train_values;
 
 static void defaults(void *values) {
@@ -85,7 +86,7 @@ static onet_status check_from(const train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
-enum { COMMAND = PATH_MAX + 4096 };
+enum { COMMAND = PATH_MAX + 4096, NAMES = 4096 };
 /* The command that trains the ranker on the same data. */
 static const char *ranker_command(const train_values *v, char text[COMMAND]);
 
@@ -362,6 +363,8 @@ static onet_status settings_as_options(train_values *v, onet_error *err) {
     return status;
 }
 
+/* The names of the options that were given, as onet_tune_options.keep takes them. */
+static void names_given(const train_values *v, char text[NAMES]);
 /* The command that gives the model again. */
 static void print_command(const train_values *v, const onet_tuned *result);
 
@@ -369,10 +372,12 @@ static void print_command(const train_values *v, const onet_tuned *result);
 static onet_status tune(train_values *v, const onet_sets *data, onet_error *err) {
     onet_tune_options how;
     onet_tuned result = {0};
-    char path[PATH_MAX], ranker[COMMAND];
+    char path[PATH_MAX], ranker[COMMAND], keep[NAMES];
     onet_tune_defaults(&how, sizeof how);
     onet_status status = tuning_budget(&how, v->tune, err);
     tuning_path(path, v->options.model_path);
+    names_given(v, keep);
+    how.keep = keep;
     how.path = path;
     how.resume = v->options.resume;
     size_t *number = NULL;
@@ -660,6 +665,14 @@ static const char *ranker_command(const train_values *v, char text[COMMAND]) {
     return used < COMMAND ? text : NULL;
 }
 
+static void names_given(const train_values *v, char text[NAMES]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (const option *o = options; o->name || o->group; o++)
+        if (v->given[o - options] && used < NAMES)
+            used += (size_t)snprintf(text + used, NAMES - used, "%s%s", used ? "," : "", o->name);
+}
+
 static void print_command(const train_values *v, const onet_tuned *result) {
     /* Not those that only say how the training is run. */
     static const char *const skipped[] = {"tune",  "resume",  "force",
@@ -701,6 +714,7 @@ const command cmd_train = {
                 "ordernet train --data tours.txt --preset tsp --holdout 10% --model tsp.safetensors",
     .options = options,
     .size = sizeof(train_values),
+    .given = offsetof(train_values, given),
     .shared = true,
     .defaults = defaults,
     .run = run,
