@@ -43,6 +43,9 @@ typedef struct onet_tune_options {
      * best so far. */
     int (*progress)(void *context, const onet_tune_progress *progress);
     void *context;
+    /* Settings that stay though they have their defaults, by the names of the program's options:
+     * "epochs,drop". Names of options that the search never changes are ignored. NULL: none. */
+    const char *keep;
 } onet_tune_options;
 
 ONET_API void onet_tune_defaults(onet_tune_options *options, size_t size);
@@ -66,10 +69,11 @@ typedef struct onet_tuned {
 } onet_tuned;
 
 /* Searches the settings with which onet_train does best on such sets. options: those of the training. Fields
- * that differ from the defaults are kept; the others are set to the best found. model_path, resume and
- * progress are ignored. The next onet_train with these options gives the model, or onet_ranker_train where
- * result->ranker is 1. The same seed, sets, options, kernels and budget of trials give the same result for
- * any number of threads. ONET_INTERRUPTED: ended by progress before a trial ended. */
+ * that differ from the defaults, or that `keep` names, are kept; the others are set to the best found.
+ * model_path, resume and progress are ignored. The next onet_train with these options gives the model, or
+ * onet_ranker_train where result->ranker is 1. The same seed, sets, options, kernels and budget of trials
+ * give the same result for any number of threads. ONET_INTERRUPTED: ended by progress before a trial ended.
+ */
 ONET_API onet_status onet_tune(onet_train_options *options, onet_tuned *result, const onet_sets *sets,
                                const onet_tune_options *how, onet_error *err);
 

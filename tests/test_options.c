@@ -46,7 +46,7 @@ static values v;
 static onet_error err;
 static char *arguments[16];
 static int operands;
-static bool help;
+static bool help, given[OPTIONS_MAX];
 
 /* Parses a line of words separated by blanks. */
 static onet_status parse(const char *line) {
@@ -56,7 +56,7 @@ static onet_status parse(const char *line) {
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) arguments[count++] = word;
     v = (values){.on = 1, .count = 3};
     err.text[0] = 0;
-    return options_parse(table, &v, count, arguments, &operands, &help, &err);
+    return options_parse(table, &v, count, arguments, &operands, &help, given, &err);
 }
 
 static void refused(const char *line, const char *sentence) {
@@ -82,6 +82,18 @@ static void accepts(void **state) {
     assert_int_equal(operands, 1);
     assert_string_equal(arguments[0], "--flag");
     assert_true(v.flag);
+}
+
+static void tells_what_is_given(void **state) {
+    (void)state;
+    assert_int_equal(parse("--file f --count 3 --flag"), 0); /* the default of --count */
+    for (const option *o = table; o->name || o->group; o++) {
+        const char *name = o->name ? o->name : "";
+        bool is_given = !strcmp(name, "file") || !strcmp(name, "count") || !strcmp(name, "flag");
+        assert_int_equal(given[o - table], is_given);
+    }
+    assert_int_equal(parse("--file f"), 0);
+    assert_false(given[1]);
 }
 
 static void asks_for_help(void **state) {
@@ -145,8 +157,8 @@ static void shows_defaults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts),     cmocka_unit_test(asks_for_help),  cmocka_unit_test(refuses),
-        cmocka_unit_test(takes_sizes), cmocka_unit_test(shows_defaults),
+        cmocka_unit_test(accepts), cmocka_unit_test(tells_what_is_given), cmocka_unit_test(asks_for_help),
+        cmocka_unit_test(refuses), cmocka_unit_test(takes_sizes),         cmocka_unit_test(shows_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,7 +298,7 @@ class TuneOptions(Structure):
     _fields_ = [
         *_members("size_t size; double seconds; int trials; pointer group; string path; int resume"),
         ("progress", TuneFunction),
-        *_members("pointer context"),
+        *_members("pointer context; string keep"),
     ]
 
 

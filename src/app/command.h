@@ -16,6 +16,8 @@ typedef struct command {
     const char *examples;           /* command lines, one per line; may be NULL */
     const option *options;          /* ended by an entry of zeros */
     size_t size;                    /* of the values that the options fill in */
+    size_t given;                   /* offset in the values of a bool[OPTIONS_MAX]: for each entry of options,
+                                     * whether it was given; 0: the command does not ask */
     bool shared;                    /* several ranks may share its work: started by mpirun */
     void (*defaults)(void *values); /* fills in the defaults of zeroed values; NULL: zeros are the defaults */
     /* The status is the exit status; the sentence in err is printed by the frame, after the command's name.

@@ -35,14 +35,19 @@ static bool is_right_order(const int32_t *order, size_t n) {
     return t == n;
 }
 
+/* All or none: shuffling only those that are right would make chance look worse than it is. */
+static bool needs_shuffle(const onet_sets *sets) {
+    if (!sets->lost || !sets->order || sets->context || sets->constraint_count || sets->pairs) return false;
+    for (size_t s = 0; s < sets->count; s++)
+        if (!is_right_order(sets->order + sets->start[s], onet_sets_size(sets, s))) return false;
+    return true;
+}
+
 onet_status shuffle_right_orders(onet_sets *sets, onet_error *err) {
-    if (!sets->lost || !sets->order || sets->context || sets->constraint_count || sets->pairs) return ONET_OK;
+    if (!needs_shuffle(sets)) return ONET_OK;
     size_t most = 1, width = (size_t)sets->width, columns = (size_t)sets->lost->width;
     for (size_t s = 0; s < sets->count; s++)
         if (onet_sets_size(sets, s) > most) most = onet_sets_size(sets, s);
-    /* All or none: shuffling only those that are right would make chance look worse than it is. */
-    for (size_t s = 0; s < sets->count; s++)
-        if (!is_right_order(sets->order + sets->start[s], onet_sets_size(sets, s))) return ONET_OK;
     size_t *place = array_new(most, sizeof *place);
     char *scratch = array_new(most, (width > columns ? width : columns) * sizeof(double));
     onet_status status = place && scratch ? ONET_OK : fail_memory(err, "shuffling the items");
@@ -62,6 +67,17 @@ onet_status shuffle_right_orders(onet_sets *sets, onet_error *err) {
     free(place);
     free(scratch);
     return status;
+}
+
+onet_status copy_shuffled(onet_sets **copy, const onet_sets *sets, onet_error *err) {
+    *copy = NULL;
+    if (!needs_shuffle(sets)) return ONET_OK;
+    uint8_t *take = array_new(sets->count, 1);
+    if (!take) return fail_memory(err, "shuffling the items");
+    memset(take, 1, sets->count);
+    onet_status status = onet_sets_pick(copy, sets, take, err);
+    free(take);
+    return status ? status : shuffle_right_orders(*copy, err);
 }
 
 onet_status division_hold_out(onet_sets **data, onet_sets **valid, const char *const *group, size_t count,

@@ -19,6 +19,9 @@ onet_status division_hold_out(onet_sets **data, onet_sets **valid, const char *c
  * look equal to it, which would be the right one each time. Sets with context, constraints or relations stay.
  */
 onet_status shuffle_right_orders(onet_sets *sets, onet_error *err);
+/* The same of a copy of the sets; *copy is NULL where they would stay as they are. Free it after a failure
+ * too. */
+onet_status copy_shuffled(onet_sets **copy, const onet_sets *sets, onet_error *err);
 
 /* The group of each set of a file that was read with these options, by options->group_column, a key of JSON
  * or column of CSV: *group [count], allocated, NULL for a set that names none. The file is read once more, so

@@ -10,7 +10,7 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 
-enum { WORD_MAX = 64, OPTIONS_MAX = 256 /* of a command */ };
+enum { WORD_MAX = 64 };
 
 /* Edit distance of two short words: insert, delete, change or swap of two neighbours cost 1 each. */
 static int edit_distance(const char *a, const char *b) {
@@ -223,8 +223,10 @@ static onet_status check_required(const option *table, const bool *given, onet_e
 }
 
 onet_status options_parse(const option *table, void *values, int count, char **arguments, int *operands,
-                          bool *help, onet_error *err) {
-    bool given[OPTIONS_MAX] = {false}, only_operands = false;
+                          bool *help, bool *given, onet_error *err) {
+    bool own[OPTIONS_MAX], only_operands = false;
+    if (!given) given = own;
+    memset(given, 0, sizeof own);
     *operands = 0;
     *help = false;
     for (int i = 0; i < count; i++) {

@@ -149,11 +149,14 @@ typedef struct option {
         .help = "CSV with --pairs: the column with the items' names; '' if from and to are indices."         \
     }
 
+enum { OPTIONS_MAX = 256 /* entries of a table */ };
+
 /* Goes through arguments[count], fills in the fields of values and gathers what is not an option at the
- * front of arguments; *operands is their number, *help whether --help was among them. A required option may
- * be missing only beside --help. */
+ * front of arguments; *operands is their number, *help whether --help was among them. given
+ * [OPTIONS_MAX]: for each entry of the table whether it was among them; may be NULL. A required option may be
+ * missing only beside --help. */
 onet_status options_parse(const option *table, void *values, int count, char **arguments, int *operands,
-                          bool *help, onet_error *err);
+                          bool *help, bool *given, onet_error *err);
 
 /* The default that help shows, from the field as it stands in values; false when there is none to show. */
 bool option_default(const option *o, const void *values, char *text, size_t size);

@@ -219,6 +219,12 @@ onet_status train_check_learned(const onet_sets *train, const onet_train_options
     return o->from ? check_from(train, o->from, err) : ONET_OK;
 }
 
+onet_status train_check_vary(const onet_sets *train, const onet_train_options *o, onet_error *err) {
+    if (train->word && o->vary)
+        return WRONG("vary", "models can vary only in features of numbers; these items are words");
+    return ONET_OK;
+}
+
 onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, const onet_train_options *o,
                              onet_error *err) {
     onet_status status = train_check_learned(train, o, err);

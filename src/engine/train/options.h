@@ -15,5 +15,7 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid,
                              const onet_train_options *options, onet_error *err);
 /* The part of it that is about the training sets alone. */
 onet_status train_check_learned(const onet_sets *train, const onet_train_options *options, onet_error *err);
+/* Whether several models of these sets can vary as the options say. */
+onet_status train_check_vary(const onet_sets *train, const onet_train_options *options, onet_error *err);
 
 #endif

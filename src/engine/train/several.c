@@ -216,12 +216,10 @@ static onet_status merge(several *s, onet_model **model, bool ended, onet_error 
 }
 
 static onet_status begin(several *s, onet_error *err) {
-    if (s->train && s->train->word && s->o->vary)
-        return fail_field(err, ONET_USAGE, "onet_train_options.vary",
-                          "models can vary only in features of numbers; these items are words");
-    if (!s->first || !s->o->model_path) return ONET_OK;
+    onet_status status = s->train ? train_check_vary(s->train, s->o, err) : ONET_OK;
+    if (status || !s->first || !s->o->model_path) return status;
     char *path = train_beside(s->o->model_path, TRAIN_LOCK);
-    onet_status status =
+    status =
         path ? lock_take(&s->lock, path, s->o->model_path, err) : fail_memory(err, "the names of the files");
     free(path);
     return status ? status : train_check_files(s->o, err);

@@ -66,11 +66,11 @@ static onet_status start_search(tuner *s, onet_error *err) {
     return ONET_OK;
 }
 
-/* So many models of these settings. */
+/* So many models of these settings; what they vary in is chosen unless the caller has said it. */
 static choice_made several_of(const tuner *s, const config *best, int models) {
     choice_made made = best->made;
     made.value[S_MODELS] = models;
-    if (models > 1) made.value[S_VARY] = tune_variation(s, best);
+    if (models > 1 && !s->fixed[S_VARY]) made.value[S_VARY] = tune_variation(s, best);
     return made;
 }
 
@@ -158,12 +158,24 @@ static void name_search(tuner *s) {
     sha256_add(&sum, s->part_of, d->count);
     sha256_add(&sum, &s->base.seed, sizeof s->base.seed);
     sha256_add(&sum, s->base_made.value, sizeof s->base_made.value);
+    sha256_add(&sum, s->fixed, sizeof s->fixed);
     sha256_hex(&sum, hex);
     snprintf(s->done.search, sizeof s->done.search, "%.16s", hex);
     memcpy(s->memo.search, s->done.search, sizeof s->memo.search);
 }
 
-/* What the caller has set to another value than the default stays so. */
+/* Whether a list of names with commas between them has this one. */
+static bool has_name(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; at && *at; at += strspn(at, ",")) {
+        size_t here = strcspn(at, ",");
+        if (here == length && !memcmp(at, name, length)) return true;
+        at += here;
+    }
+    return false;
+}
+
+/* What the caller has set to another value than the default, or names, stays so. */
 static void fix_settings(tuner *s) {
     onet_train_options plain;
     choice_made defaults;
@@ -180,6 +192,8 @@ static void fix_settings(tuner *s) {
     for (size_t i = 0; s->base.from && i < sizeof of_net / sizeof *of_net; i++)
         s->fixed[of_net[i]] = true; /* the net is given */
     s->fixed[S_RANKER] = s->base.from || s->base.train_vectors || s->base.half || s->fixed[S_MODELS];
+    for (int i = 0; i < TUNED_SETTINGS; i++) /* after S_RANKER: a ranker is one model too */
+        s->fixed[i] |= has_name(s->how.keep, tuned_settings[i].name);
 }
 
 /* What the crops save on these sets; without any as large, they are not tried. */
@@ -205,6 +219,7 @@ static onet_status open_search(tuner *s, onet_error *err) {
         return fail(err, ONET_USAGE, "%d trials are too few to choose by: 4 at least", s->how.trials);
     onet_status status = train_check_options(&s->base, err);
     if (!status) status = train_check_sets(s->sets, NULL, &s->base, err);
+    if (!status) status = train_check_vary(s->sets, &s->base, err);
     if (!status) status = tune_divide(s, err);
     if (!status) status = tune_take_parts(s, err);
     if (status) return status;

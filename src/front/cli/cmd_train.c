@@ -32,6 +32,8 @@ typedef struct train_values {
     int folds, quiet, force, ranker, learning_curve;
     char **group; /* [grouped]: of each set that was read; NULL: there are none */
     size_t grouped;
+    bool given[OPTIONS_MAX]; /* which of the options were given */
+    onet_sets *shuffled;     /* the data, where --folds and --tune must measure them in another order */
 } train_values;
 
 static void defaults(void *values) {
@@ -84,7 +86,7 @@ static onet_status check_from(const train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
-enum { COMMAND = PATH_MAX + 4096 };
+enum { COMMAND = PATH_MAX + 4096, NAMES = 4096 };
 /* The command that trains the ranker on the same data. */
 static const char *ranker_command(const train_values *v, char text[COMMAND]);
 
@@ -338,8 +340,9 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         status = division_hold_out(data, valid, group, count, v->options.seed, err);
         if (status == ONET_USAGE) error_prefix(err, "--holdout %s", v->holdout);
     }
-    onet_sets *measured = v->folds || v->tune ? *data : *valid;
-    if (!status && measured) status = shuffle_right_orders(measured, err);
+    if (!status && *valid) status = shuffle_right_orders(*valid, err);
+    /* A copy: the model is trained on the data as they are, as without --folds and --tune. */
+    if (!status && (v->folds || v->tune)) status = copy_shuffled(&v->shuffled, *data, err);
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
     return status || v->quiet ? status : feature_report(*data, &v->options, err);
@@ -360,6 +363,8 @@ static onet_status settings_as_options(train_values *v, onet_error *err) {
     return status;
 }
 
+/* The names of the options that were given, as onet_tune_options.keep takes them. */
+static void names_given(const train_values *v, char text[NAMES]);
 /* The command that gives the model again. */
 static void print_command(const train_values *v, const onet_tuned *result);
 
@@ -367,10 +372,12 @@ static void print_command(const train_values *v, const onet_tuned *result);
 static onet_status tune(train_values *v, const onet_sets *data, onet_error *err) {
     onet_tune_options how;
     onet_tuned result = {0};
-    char path[PATH_MAX], ranker[COMMAND];
+    char path[PATH_MAX], ranker[COMMAND], keep[NAMES];
     onet_tune_defaults(&how, sizeof how);
     onet_status status = tuning_budget(&how, v->tune, err);
     tuning_path(path, v->options.model_path);
+    names_given(v, keep);
+    how.keep = keep;
     how.path = path;
     how.resume = v->options.resume;
     size_t *number = NULL;
@@ -392,7 +399,8 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
         comparison_warn(&result.test, "train"); /* no better than guessing: reported with --quiet too */
     if (status) return status;
     v->ranker = result.ranker;
-    if (v->ranker) v->options.relate = NULL; /* it sees each item alone */
+    if (v->ranker) v->options.relate = NULL;                         /* it sees each item alone */
+    if (v->options.models == 1) v->options.vary = ONET_VARY_NOTHING; /* not one model from itself */
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
     v->options.keep = 0; /* checked before the search */
     status = settings_as_options(v, err);
@@ -410,6 +418,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_words *words = NULL;
     onet_model *from = NULL;
     onet_status status = check_options(v, err);
+    if (!status && v->options.vary && v->options.models == 1 && !v->tune && processes_is_rank0())
+        fprintf(stderr,
+                "ordernet train: warning: --vary is for several models and does nothing here: say how "
+                "many with --models\n");
     v->options.keep = !v->force;
     if (!status) status = choose_settings(v, err);
     if (!status) {
@@ -417,8 +429,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         if (processes_is_rank0()) status = open_files(v, &from, &words, &data, &valid, err);
         status = world_agree(processes(), status, err);
     }
-    if (!status && v->folds) status = measure_folds(v, data, err);
-    if (!status && v->tune) status = tune(v, data, err);
+    const onet_sets *measured = v->shuffled ? v->shuffled : data;
+    if (!status && v->folds) status = measure_folds(v, measured, err);
+    if (!status && v->tune) status = tune(v, measured, err);
+    onet_sets_free(v->shuffled);
     if (!status && v->ranker)
         status = train_ranker(v, data, valid, err);
     else if (!status && v->options.model_path)
@@ -651,6 +665,14 @@ static const char *ranker_command(const train_values *v, char text[COMMAND]) {
     return used < COMMAND ? text : NULL;
 }
 
+static void names_given(const train_values *v, char text[NAMES]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (const option *o = options; o->name || o->group; o++)
+        if (v->given[o - options] && used < NAMES)
+            used += (size_t)snprintf(text + used, NAMES - used, "%s%s", used ? "," : "", o->name);
+}
+
 static void print_command(const train_values *v, const onet_tuned *result) {
     /* Not those that only say how the training is run. */
     static const char *const skipped[] = {"tune",  "resume",  "force",
@@ -692,6 +714,7 @@ const command cmd_train = {
                 "ordernet train --data tours.txt --preset tsp --holdout 10% --model tsp.safetensors",
     .options = options,
     .size = sizeof(train_values),
+    .given = offsetof(train_values, given),
     .shared = true,
     .defaults = defaults,
     .run = run,

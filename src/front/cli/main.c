@@ -53,7 +53,8 @@ static onet_status run_command(const command *c, int count, char **arguments, on
     void *values = command_values(c);
     int operands = 0;
     bool help = false;
-    status = values ? options_parse(c->options, values, count, arguments, &operands, &help, err)
+    bool *given = values && c->given ? (bool *)((char *)values + c->given) : NULL;
+    status = values ? options_parse(c->options, values, count, arguments, &operands, &help, given, err)
                     : fail_memory(err, "the command's options");
     if (!status && !help) status = check_operands(c, operands, arguments, err);
     status = world_agree(processes(), status, err);
