@@ -1,6 +1,6 @@
-/* The public C API for files: reads and writes sets with all options or one by one, and returns what a model
- * file holds. onet_sets_read, onet_sets_write, onet_model_load and onet_model_save of ordernet.h are enough
- * for most programs.
+/* The public C API for files and sets: reads and writes sets with all options or one by one, builds, joins
+ * and splits sets in memory, and returns what a model file holds. onet_sets_read, onet_sets_write,
+ * onet_model_load and onet_model_save of ordernet.h are enough for most programs.
  *
  *   onet_columns   the names of the features, and the values that replace missing ones
  *   onet_reader    the sets of a file or pipe, one onet_record at a time

@@ -1,6 +1,7 @@
 /* The public C API for evaluation: measures how well predicted orders agree with the correct ones, which
  * features a model needs, whether it beats simple baselines, what looks wrong in the data, and how fast
- * training and ordering run. */
+ * training and ordering run; gives the probability of each step of an order, and calibrates the probabilities
+ * of a model. */
 #ifndef ORDERNET_MEASURE_H
 #define ORDERNET_MEASURE_H
 
@@ -155,8 +156,8 @@ ONET_API onet_status onet_compare(onet_comparison *comparison, const onet_sets *
                                   const onet_set_measure *each, const onet_compare_options *options,
                                   onet_error *err);
 
-/* What is odd about training sets, for a user whose model has failed: a sentence per line
- * into text [room], ended by NUL, most important first; "" where nothing is. Found are examples that
+/* What is odd about training sets, for a user whose model has failed: a sentence per line into text [room],
+ * ended by NUL, most important first; "" where nothing is. Found are examples that
  * contradict each other (equal sets in other orders), orders that look like ranks, features that are
  * constant, constant within each set, like an id, or with heavy tails or far clusters, items that are equal,
  * and too few sets. */

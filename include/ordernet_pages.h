@@ -1,4 +1,5 @@
-/* The public C API for reading order: orders the regions of a page from their boxes and kinds.
+/* The public C API for reading order: orders the regions of a page from their boxes and kinds, and gives the
+ * probability that the order is right.
  *
  *   onet_pages   orders pages with a model, or by gutters alone (the white space between columns)
  *

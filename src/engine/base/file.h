@@ -64,9 +64,9 @@ typedef struct output output;
 
 /* Writes to an unnamed file in the folder of the path, or to PATH.tmp.PID where the file system has no
  * unnamed files; output_commit renames it to the path. Temporary files that killed processes left beside the
- * path are removed. "-" is standard output, which like a pipe or a device
- * is written directly. A link is followed; one whose file is not there is refused. A name that ends in .gz is
- * compressed, one in .xz refused. */
+ * path are removed. "-" is standard output, which like a pipe or a device is written directly. A link is
+ * followed; one whose file is not there is refused. A file whose name ends in .gz is compressed; a name in
+ * .xz is refused. */
 onet_status output_open(output **out, const char *path, onet_error *err);
 /* The first error stays: later writes do nothing, and output_status, output_flush and output_commit return
  * it.

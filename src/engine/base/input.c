@@ -1,4 +1,5 @@
-/* Reads files and pipes, plain or compressed (gzip, xz): byte by byte, by lines, or with random access. */
+/* Reads files, pipes and bytes from a callback, plain or compressed (gzip, xz): in blocks, by lines, or with
+ * random access. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>

@@ -1,4 +1,5 @@
-/* Finds and loads libordernet-cuda.so and libordernet-mpi.so with dlopen. */
+/* Finds and loads libordernet-cuda.so and libordernet-mpi.so with dlopen, and finds the folder of the running
+ * program or library. */
 #include "engine/base/library.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* Limits of what may be asked for: the library checks them, and the options of commands have them as ranges.
- */
+/* Defines the largest numbers of threads, features, blocks and channels that may be asked for: the library
+ * checks them, and the options of commands have them as ranges. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 

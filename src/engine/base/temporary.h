@@ -13,9 +13,9 @@ typedef struct temporary {
     bool named; /* whether it has that name already */
 } temporary;
 
-/* Opens it with the permissions of the file that it will replace, *old, if there is one, and removes those
- * that killed processes left there. All functions return
- * false on failure and leave the reason in errno; temporary_drop frees what an open that failed has made. */
+/* Opens it with the permissions of the file that it will replace, *old, if there is one, and removes the
+ * temporary files that killed processes left there. All functions return false on failure and leave the
+ * reason in errno; temporary_drop frees what an open that failed has made. */
 bool temporary_open(temporary *t, const char *path, const struct stat *old);
 /* Writes it to disk and gives it its name, if it does not have one yet. */
 bool temporary_finish(temporary *t);

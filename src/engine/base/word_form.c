@@ -1,4 +1,5 @@
-/* Changes the case of UTF-8 words with utf8proc, and replaces typographic quotes and dashes by plain ones. */
+/* Changes the case of UTF-8 words and joins accents to their letters (NFC) with utf8proc, and replaces
+ * typographic quotes and dashes by plain ones. */
 #include "engine/base/word_form.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Accesses and compares columns, the names of features and the values that replace missing ones, and fills in
- * the missing values of items. */
+/* Accesses and compares columns (the names of features, the kinds of their values, the values that replace
+ * missing ones), and fills in the missing values of items. */
 #include "engine/data/columns.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Describes the columns of a table that are features: their names, and the values that replace missing ones.
- * A model keeps them, so that new data are read as its training data were. */
+/* Describes the columns of a table that are features: their names, the kinds of their values (number, date,
+ * truth value), and the values that replace missing ones. A model keeps them, so that new data are read as
+ * its training data were. */
 #ifndef DATA_COLUMNS_H
 #define DATA_COLUMNS_H
 

@@ -1,4 +1,4 @@
-/* Creates and copies columns, and selects features of sets by their names. */
+/* Creates and copies columns, parses lists of their names, and selects features of sets by name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Reads CSV: finds the columns, parses the rows, gathers them into sets and sorts each by rank. */
+/* Reads CSV: finds the columns, decides which are features, parses the rows, gathers them into sets and sorts
+ * each by rank. */
 #include "engine/data/csv.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* Turns text columns of CSV into one-hot features (csv_classes.h): collects the values, selects the most
- * frequent ones, and recognises those that a model was trained with. */
+/* Decides which text columns are categories, and turns those of CSV into one-hot features (csv_classes.h):
+ * collects the values, selects the most frequent ones, and recognises those that a model was trained with. */
 #include "engine/data/csv_classes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Encodes columns of text as one-hot features: one feature per value, called COLUMN=VALUE, 1 for the
- * items that have the value and 0 for the others. */
+/* Decides which columns of text are categories, dates or truth values, and encodes categories as one-hot
+ * features: one feature per value, called COLUMN=VALUE, 1 for the items that have the value and 0 for the
+ * others. */
 #ifndef DATA_CSV_CLASSES_H
 #define DATA_CSV_CLASSES_H
 
@@ -16,9 +17,9 @@ typedef struct class_value {
     size_t length, number, times;
 } class_value;
 
-/* What a column of text is to sets that are read without naming features: nothing, perhaps since it is spelt
- * otherwise (for JSON alone; classes_use does not tell); numbers, where every text
- * is a date, or each is a truth value; or a category. */
+/* What a column of text becomes when sets are read without naming features: nothing, perhaps since its
+ * numbers or dates are misspelt (TEXT_MISSPELT is for JSON alone; classes_use does not return it); numbers,
+ * where every text is a date, or each is a truth value; or a category. */
 typedef enum text_use { TEXT_UNUSED, TEXT_VALUES, TEXT_CATEGORY, TEXT_MISSPELT } text_use;
 
 /* values: the texts of the column; code [items]: the text of each item, SIZE_MAX where it is missing; set_of

@@ -1,5 +1,5 @@
 /* Writes CSV: the rows as they were read with the columns of the predicted order added, or new rows from sets
- * of another format. */
+ * of another format. Also defines the format csv, which recognises and reads such files through csv.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Splits sets at random into training and validation sets or into parts; equal sets and those of one group
- * stay together. */
+/* Splits sets at random into training and validation sets or into parts; equal sets, which are found and
+ * counted by hashes of their items, and sets of one group stay together. */
 #include "engine/data/divide.h"
 
 #include <stdlib.h>

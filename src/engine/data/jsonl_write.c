@@ -1,5 +1,5 @@
 /* Writes JSON Lines: the predicted order into the line as it was read, or a new line from a set of another
- * format. */
+ * format. Also defines the format jsonl, which recognises and reads such files through jsonl.c. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Keeps what coding loses of the values of items (lost.h). */
+/* Stores hashes of what the features do not tell of the values of items, and compares items by them (lost.h).
+ */
 #include "engine/data/lost.h"
 
 #include <stdlib.h>

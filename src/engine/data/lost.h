@@ -1,6 +1,6 @@
-/* Keeps what coding loses of the values of items (onet_lost): the texts of a category that have no feature of
- * their own, the digits of dates that a double rounds, unknown words. Measures and the division of sets tell
- * such items apart by it; the network does not see it. */
+/* Keeps, as hashes, what the features do not tell of the values of items (onet_lost): the texts of a category
+ * that have no feature of their own, the digits of dates that a double rounds, unknown words. Measures and
+ * the division of sets distinguish such items by it; the network does not see it. */
 #ifndef DATA_LOST_H
 #define DATA_LOST_H
 

@@ -1,4 +1,5 @@
-/* Parses what relations are to be made from features, computes them, and applies their quantiles. */
+/* Parses which relations are to be computed from features, computes them, learns and applies their quantiles,
+ * and makes the sets as the network sees them. */
 #include "engine/data/relating.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Turns the relations of sets into those that the network sees: adds relations computed from features, and
- * replaces values by quantiles of the training data. Like the scaling of features it works in double on the
- * CPU, so that every kernel and device sees the same numbers. */
+ * replaces values by quantiles of the training data. seen_make does this together with the scaling of
+ * features. Both work in double on the CPU, so that every kernel and device sees the same numbers. */
 #ifndef DATA_RELATING_H
 #define DATA_RELATING_H
 

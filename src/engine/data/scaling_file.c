@@ -1,5 +1,5 @@
-/* Reads and writes the scaling of features as tensors of a model file, and adds it to the model's checksum.
- */
+/* Reads and writes the scaling of features or relations as tensors of a model file, and adds it to the
+ * model's checksum. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Learns the scaling of features from the training data: selects a scale for each feature, as the user asks
- * or by its values, and computes its parameters. */
+/* Parses the scales that a user asks for, and learns the scaling of features and relations from the training
+ * data: selects a scale for each, as asked or by its values, and computes its parameters. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Reads and writes whole files of sets, and converts a file from one format to another. */
+/* Reads and writes whole files of sets, converts a file from one format to another, and turns records into
+ * sets and back. */
 #include "engine/data/sets_io.h"
 
 #include <math.h>

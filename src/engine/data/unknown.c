@@ -1,4 +1,4 @@
-/* Notices categories without a value that the model knows (unknown.h). */
+/* Detects categories of which the model knows no value, and describes them to the user (unknown.h). */
 #include "engine/data/unknown.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* Notices categories of which no value is one that the model knows: the column may be spelt otherwise, or be
- * another one, and the model orders without it. */
+/* Detects, in data that a model is to order, categories of which the model knows no value, and describes them
+ * to the user: the values may be spelt otherwise or the column be another one, and the model then orders
+ * without it. */
 #ifndef DATA_UNKNOWN_H
 #define DATA_UNKNOWN_H
 

@@ -1,4 +1,5 @@
-/* Puts sets in order on a GPU through libordernet-cuda.so (cuda/order.h): used by orderer.c. */
+/* Puts sets in order, or scores given orders, on a GPU through libordernet-cuda.so (cuda/order.h): used by
+ * orderer.c. */
 #ifndef DECODE_GPU_H
 #define DECODE_GPU_H
 

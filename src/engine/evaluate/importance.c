@@ -1,5 +1,5 @@
-/* Computes the permutation importance of features: how much a model's answers get worse when a feature is
- * shuffled among the items of each set. */
+/* Computes the permutation importance of features and relations: how much a model's answers get worse when
+ * one is shuffled within each set. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Measures predicted orders against the correct ones: exact match, position accuracy, Kendall's tau, correct
- * neighbours, log-likelihood, calibration, each with a 95% interval. */
+/* Measures predicted orders against the correct ones, set by set and as means with 95% intervals: exact
+ * match, position accuracy, Kendall's tau, correct neighbours and log-likelihood. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

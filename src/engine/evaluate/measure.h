@@ -1,5 +1,5 @@
-/* Declares helpers for measuring one set: equal items, inversions of an order, and the measures of sorting by
- * a score. */
+/* Declares what the files of this folder share: whether items are equal, the inversions of an order, the
+ * expected measures of sorting by a score, and means over sets of which some are equal. */
 #ifndef EVALUATE_MEASURE_H
 #define EVALUATE_MEASURE_H
 
@@ -7,8 +7,8 @@
 
 #include "ordernet_measure.h"
 
-/* Whether two items, counted over all sets, are interchangeable: equal features, or the same
- * word, of equal values in the data. */
+/* Whether two items, counted over all sets, are interchangeable: equal features, or the same word, of equal
+ * values in the data. */
 bool items_same(const onet_sets *sets, size_t a, size_t b);
 
 /* onet_measure_mean of sets of which some are equal: the means are over all, the intervals those of own *

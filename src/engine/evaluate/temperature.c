@@ -1,6 +1,6 @@
 /* Finds the temperature of a model: the number by which its logits are divided so that the probabilities of
- * its answers are right. The logits are w . output + b (docs/model.md), so w and b are divided: the model and
- * its file are as others. */
+ * its answers are right. The logits are w . output + b (docs/model.md), so w and b are divided, and a
+ * calibrated model runs and is stored like any other. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Updates the parameters and the vectors of words on the CPU with Adam, and keeps the EMA (exponential moving
- * average) of both. */
+/* Clips the gradient, updates the parameters and the vectors of words on the CPU with Adam, and keeps the EMA
+ * (exponential moving average) of both. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

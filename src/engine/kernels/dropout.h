@@ -1,6 +1,6 @@
-/* Dropout of the encoder's pooled features, in training: which of them are 0 in a step. It follows from the
- * seed of the step, the set's number among all sets, the item and the column of the feature, so that it is
- * the same for any number of threads or ranks and on every device. */
+/* Computes the dropout of the encoder's pooled features in training: which of them are 0 in a step. It
+ * follows from the seed of the step, the set's number among all sets, the item and the column of the feature,
+ * so that it is the same for any number of threads or ranks and on every device. */
 #ifndef KERNELS_DROPOUT_H
 #define KERNELS_DROPOUT_H
 

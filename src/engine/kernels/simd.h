@@ -1,6 +1,6 @@
-/* Implements the SIMD kernels once for all instruction sets. A file for one of them (avx2.c, neon.c, ...)
- * defines vec, VL and the few operations on it, the sizes of the register tiles, KERNELS and KERNELS_NAME,
- * and includes this. */
+/* Puts the SIMD kernels, which simd_*.h implement once for all instruction sets, together into one table of
+ * functions. A file for one of the instruction sets (avx2.c, neon.c, ...) defines vec, VL and the few
+ * operations on it, the sizes of the register tiles, KERNELS and KERNELS_NAME, and includes this. */
 #include "engine/kernels/simd_tile.h"
 
 #include "engine/kernels/simd_pool.h"

@@ -1,5 +1,5 @@
-/* Returns facts about a model for the public API: its training record, checksum, kind, the ranker's weights,
- * and its tensors one by one. */
+/* Returns facts about a model for the public API: its checksum, kind, the ranker's weights, its training
+ * record entry by entry (a program may set entries of its own), and its tensors one by one. */
 #include <stdio.h>
 #include <string.h>
 

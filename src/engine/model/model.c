@@ -1,4 +1,5 @@
-/* Creates and frees a model, and keeps its training record; implements some accessors of the public API. */
+/* Creates and frees a model, sets and looks up entries of its training record, and implements the public
+ * accessors of its settings, number of parameters, features, columns, relations and words. */
 #include "engine/model/model.h"
 
 #include <stdlib.h>

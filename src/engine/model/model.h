@@ -1,4 +1,5 @@
-/* Defines a model in memory: the net's parameters, and all that turns a user's items into its input. */
+/* Defines a model in memory: the net's parameters, the batch norms' statistics for each set size, all that
+ * turns a user's items into the net's input (columns, words, scaling), and the training record. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 

@@ -1,7 +1,7 @@
-/* Reads and writes the model file: safetensors with every tensor of the net by name, input.mean and
- * input.scale, the vocabulary of a model of words, and in __metadata__ the settings, the training record and
- * a checksum. Each tensor of numbers may be F32, F16 or BF16; this program writes F32, and F16 for weights in
- * half precision. */
+/* Reads and writes the model file, on disk or in memory, and computes a model's checksum: safetensors with
+ * every tensor of the net by name, input.mean and input.scale, the vocabulary of a model of words, and in
+ * __metadata__ the settings, the training record and the checksum. Each tensor of numbers may be F32, F16 or
+ * BF16; this program writes F32, and F16 for weights in half precision. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +69,8 @@ static void sum_columns(sha256 *sum, const onet_columns *c) {
     if (c->flag) sha256_add(sum, c->flag, (size_t)c->width);
 }
 
-/* Numbers that every file has, then names, then what is set of those that came later. */
+/* First the settings that every file has, numbers before names; then those of later versions, by key, unless
+ * they are 0. */
 static void sum_settings(sha256 *sum, const onet_settings *s) {
     char text[16];
     for (int names = 0; names < 2; names++)

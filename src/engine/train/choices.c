@@ -1,5 +1,5 @@
 /* Lists the named options of training: learning-rate schedules, kinds of batch, norm statistics, precisions,
- * in what several models differ. */
+ * and how the models of an ensemble differ in their features. */
 #include "engine/base/choice.h"
 
 const onet_choice *onet_schedules(void) {

@@ -1,5 +1,5 @@
-/* Defines the state of a training run: train.c prepares it, loop.c steps through it, files.c writes its files
- * and norm_statistics.c completes its model. */
+/* Defines the state of a training run, and declares its checkpoints, batches and log: train.c prepares the
+ * run, loop.c steps through it, files.c writes its files and norm_statistics.c completes its model. */
 #ifndef TRAIN_RUN_H
 #define TRAIN_RUN_H
 

@@ -1,5 +1,6 @@
-/* Says which settings of a search are good so far, and which trials come next: successive halving, settings
- * that are known to work first, then changes of the best, as far as the time reaches. */
+/* Chooses, during a search for settings, which are the best so far and which trials come next (successive
+ * halving; known settings first, then changes of the best), and predicts how long trials and the final
+ * trainings take, to keep to the time budget. */
 #include <math.h>
 #include <stdlib.h>
 

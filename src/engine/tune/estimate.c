@@ -1,4 +1,5 @@
-/* Measures the chosen settings on the test part, which no choice has seen. */
+/* Estimates without bias how good the chosen settings are: trains models of them without the test part, which
+ * no choice has seen, and measures them on it, beside the given settings and simple rules. */
 #include <stdlib.h>
 #include <string.h>
 

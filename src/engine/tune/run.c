@@ -30,7 +30,8 @@ static void hold(tuner *s) {
     }
 }
 
-/* What the settings are worth after so many epochs, where that is a time to look. */
+/* At a quarter, a half and three quarters of the epochs: notes the validation score of the trial so far, and
+ * ends the trial if the score is hopeless. */
 static void glance(running *r, const onet_progress *now) {
     for (int i = 0; i < GLANCES; i++) {
         if (now->ended != (now->epochs * (i + 1) + GLANCES) / (GLANCES + 1) || now->ended == now->epochs ||
@@ -195,7 +196,8 @@ static void run_trial(tuner *s, const task *t, int threads, trial *row) {
     onet_model_free(model);
 }
 
-/* What a trial tells of its settings. */
+/* Notes in each config the trials of its settings that have ended, and whether one was too slow, hopeless or
+ * failed. */
 static void learn(tuner *s) {
     for (int i = 0; i < s->count; i++) {
         s->configs[i].brief = NULL;

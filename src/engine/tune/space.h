@@ -1,5 +1,5 @@
 /* Defines the search space of tuning: the settings with their values, and those that have worked on other
- * data. Also declares the file of trials (trials.c). */
+ * data. Also declares the trials of a search, their file, and the comparison of scores (trials.c). */
 #ifndef TUNE_SPACE_H
 #define TUNE_SPACE_H
 

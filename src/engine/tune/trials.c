@@ -1,4 +1,5 @@
-/* Stores the trials of a tuning search as CSV, one row each, and reads them back. */
+/* Stores the trials of a tuning search as CSV, one row each, and reads them back; tells whether a score is
+ * about as good as the best, or settings clearly lead others on several parts. */
 #include "engine/tune/space.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* One search for settings (onet_tune), as its files share it: parts.c divides the sets, choose.c says which
- * settings are good so far and which trials come next, run.c runs them, estimate.c measures what was chosen,
- * tune.c goes through it from start to end. */
+/* Defines the state of one search for settings (onet_tune), which its files share: parts.c divides the sets,
+ * choose.c says which settings are good so far and which trials come next, run.c runs them, estimate.c
+ * measures what was chosen, tune.c goes through the search from start to end. */
 #ifndef TUNE_TUNER_H
 #define TUNE_TUNER_H
 

@@ -8,11 +8,10 @@
  *   4. words with a vector that the text does not have, in the order of the vectors' file;
  * cut off at `limit` rows.
  *
- * Unknown words: ONET_UNKNOWN_KINDS gives rows to <unk> (the mean of the rare words' vectors), to WikiText's
- * @-@
- * @,@ and @.@ (the vectors of - , and .) and to each kind of word (kind.h; the mean over rare words of that
- * kind). ONET_UNKNOWN_MEAN and ONET_UNKNOWN_ZERO have one row for all of them: the mean of all vectors, or
- * zeros. */
+ * Unknown words: ONET_UNKNOWN_KINDS gives rows to <unk> (the mean of the rare words' vectors), to the tokens
+ * @-@ @,@ and @.@ of WikiText (the vectors of - , and .) and to each kind of word (kind.h; the mean over rare
+ * words of that kind). ONET_UNKNOWN_MEAN and ONET_UNKNOWN_ZERO have one row for all of them: the mean of all
+ * vectors, or zeros. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
