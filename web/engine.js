@@ -1,5 +1,5 @@
-// Wraps the C library (WebAssembly) for JavaScript: numbers and text in, plain objects out. Failures are
-// thrown with the library's error message.
+// Wraps the C library (WebAssembly) for JavaScript (models, orders, tours, pages of scans, sets, training): numbers
+// and text in, plain objects out. Failures are thrown with the library's error message.
 import { Files } from "./files.js";
 
 const INTERRUPTED = 130;

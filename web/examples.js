@@ -1,4 +1,5 @@
-// Generates example data for three orders to learn, as CSV. Each also gives a new set and its right order.
+// Generates example data for three orders to learn, as CSV, and a small table for the user to edit. Each example
+// also gives a new set and its right order.
 
 const between = (low, high) => low + Math.floor(Math.random() * (high - low + 1));
 const distinct = (count, draw, key) => {

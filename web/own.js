@@ -1,4 +1,5 @@
-// The view "your own order": loads or edits examples, trains in a worker of its own, and orders new sets.
+// The view "your own order": loads or edits examples, trains a model in a worker of its own, opens and saves models,
+// and orders new sets.
 import { Remote } from "./client.js";
 import { curve } from "./curve.js";
 import { $, attempt, el, percent, problem, save, takeDrops, takeFiles } from "./dom.js";

@@ -122,7 +122,7 @@ class Ranker(OrderNet):
 
 
 def report(model: OrderNet, train: Sets, valid: Sets, limit: int = 0) -> Dict[str, Any]:
-    """What a model is worth on sets that it has not seen, beside simple rules of the sets that it was trained on."""
+    """Compares a model with simple rules, chosen on the sets that it was trained on, on sets that it has not seen."""
     shown = _first(valid, limit)
     each = model._each_of(shown)
     return _compared(model, train, shown, each, model.seed, model.threads)

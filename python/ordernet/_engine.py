@@ -1,4 +1,6 @@
-"""Wraps a model of the C library, and caches its orderers (which run the search) for threads and options."""
+"""Wraps a model of the C library: orders and scores sets with it, holds the answers, and caches its orderers (which
+run the search), so that each thread and each choice of search options has its own.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Reads sets from pandas DataFrames, one or a list with one per set: which rows belong together, what each column gives
-as features, orders by ranks, and relations from a frame of pairs.
+as features, orders by ranks, and relations from a frame of pairs. Also reads sets from lists and NumPy arrays.
 """
 
 from __future__ import annotations

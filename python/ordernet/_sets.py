@@ -1,5 +1,5 @@
 """Holds sets of items and their orders in the memory layout of the C library; makes them from lists, arrays,
-data frames and files.
+data frames and files, writes them to files, and holds some out for validation.
 """
 
 from __future__ import annotations

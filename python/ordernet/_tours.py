@@ -1,4 +1,5 @@
-"""Finds tours through points of the plane: by the shipped network, exactly, and by Christofides' heuristic.
+"""Finds tours through points of the plane (by the shipped network, exactly, and by Christofides' heuristic) and measures
+their length.
 """
 
 from __future__ import annotations

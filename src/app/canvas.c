@@ -1,5 +1,5 @@
 /* Opens a cairo drawing surface for an SVG or PNG file, writes the file, and draws what all pictures share:
- * text, dots, colours. Also checks before long work that a picture can be written. */
+ * text, dots, colours. Also checks before long work that a picture can be written and replaces no input. */
 #include "app/canvas.h"
 
 #include <cairo/cairo-svg.h>

@@ -1,6 +1,6 @@
-/* Defines a command of the program: its name, help texts, options and function. Each stands in a file
- * cmd_NAME.c as `const command cmd_NAME`; its task lists it or, if it belongs to no task,
- * front/cli/commands.c. */
+/* Defines a command of the program (its name, help texts, options and function) and declares the search for
+ * the command that a command line names. Each command stands in a file cmd_NAME.c as `const command
+ * cmd_NAME`; its task lists it or, if it belongs to no task, front/cli/commands.c. */
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
 

@@ -1,5 +1,6 @@
 /* Compares a model's orders with random ones, with sorting by the best single column and with a linear
- * ranker; prints the table and whether the model is better than guessing. */
+ * ranker; prints the table, whether the model is better than guessing and, if not, possible reasons; or gives
+ * the result as JSON. */
 #include "app/comparison.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Compares a model with simple baselines (guessing, the best column, a linear ranker) on sets that it has not
- * seen, and reports the result as a table or as JSON. Used by train, eval, cross-validation and the learning
- * curve. */
+/* Compares a model with simple baselines (guessing, the best column, a linear ranker) on labelled sets, and
+ * reports the result as a table or as JSON, with a warning if the model was trained on some of these sets.
+ * Used by train, eval, cross-validation and the learning curve. */
 #ifndef APP_COMPARISON_H
 #define APP_COMPARISON_H
 
@@ -10,14 +10,16 @@
 /* The model's measures of each set of `test`: *each [count], to be freed, whatever is returned. */
 onet_status comparison_measure(onet_set_measure **each, const onet_model *model, const onet_sets *test,
                                const onet_train_options *options, onet_error *err);
-/* Lets the model order `test`, of which it has seen nothing, and compares it with simple rules of `train`. */
+/* Lets the model, which was trained on `train`, order `test`, and compares its measures with those of simple
+ * rules chosen on `train`. */
 onet_status comparison_make(onet_comparison *c, const onet_model *model, const onet_sets *train,
                             const onet_sets *test, const onet_train_options *options, onet_error *err);
 
 /* Warns on standard error if the model was trained on some of the sets, and if a model is no better than
  * guessing. */
 void comparison_warn(const onet_comparison *c, const char *command);
-/* The same for settings that a search has chosen, beside those that were given. */
+/* comparison_print for the settings that a search has chosen, with a row for those that were given before
+ * the search. */
 onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
                                    const char *ranker, onet_error *err);
 /* The table, the conclusion, the warning and, where the model failed, what is odd about the sets, which are

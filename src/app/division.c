@@ -1,5 +1,6 @@
-/* Draws the random order by which sets are divided into training and validation parts; reads the group of
- * each set from the data file, so that the sets of one group stay on one side. */
+/* Moves randomly drawn sets from the training data to the validation data, and reads the group of each set
+ * from the data file, so that the sets of one group stay on one side. Also shuffles the items of sets that
+ * are given in their right order, which the input order could otherwise give away. */
 #include "app/division.h"
 
 #include <stdbool.h>

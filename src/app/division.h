@@ -1,5 +1,6 @@
-/* Helps to divide sets for validation and cross-validation: draws a random order, and reads the groups whose
- * sets must stay together. */
+/* Divides sets for validation and cross-validation: draws a random order, holds sets out, and reads the
+ * groups whose sets must stay together. Also shuffles the items of sets that are given in their right order,
+ * which the input order could otherwise give away. */
 #ifndef APP_DIVISION_H
 #define APP_DIVISION_H
 

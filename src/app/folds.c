@@ -1,5 +1,5 @@
 /* Runs cross-validation (`train --folds`): divides the sets into folds, trains a model per fold on the other
- * folds, measures it on its own, and reports over all sets. */
+ * folds, measures it on the fold left out, and reports over all sets. */
 
 #include <stdlib.h>
 

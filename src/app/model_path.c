@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/library.h"
 
-/* Where the program is usually, for where it does not know: without /proc. */
+/* Folders of the program to try if /proc does not tell its own. */
 static const char *const usual[] = {"/usr/local/bin/", "/usr/bin/", "./", NULL};
 
 /* Writes the path of the first of the places, ended by NULL, that has the file; they are relative to the

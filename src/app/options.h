@@ -1,5 +1,6 @@
 /* Defines the options of a command by one table: for each its name, argument, help text and the field that it
- * sets. Parsing, --help, the man page and the shell completions all use this table, so that they agree. */
+ * sets; and the entries of options that several commands share, such as --threads and --format. Parsing,
+ * --help, the man page and the shell completions all use this table, so that they agree. */
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 

@@ -1,5 +1,5 @@
 /* Parses the requests of all endpoints of the server: splits the JSON body into its members, reads option
- * values, finds the model, reads the sets.
+ * values, finds the model, reads the sets, and submits requests for orders.
  *
  * Parsing returns ONET_OK; ONET_BAD or ONET_USAGE for a request that cannot be answered; ONET_IO if there
  * is no such model; ONET_FAILED if the request exceeds a limit of the server; ONET_MEMORY. */

@@ -1,6 +1,6 @@
-/* Splits the JSON body of a request into its members, and reads those that are not sets: numbers, choices,
- * the model. Brackets are only counted here; the function that reads a member's value reports errors inside
- * it. */
+/* Splits the JSON body of a request into its members, refuses unknown and misspelt keys, and reads the
+ * members that are not sets: numbers, choices, the model. Brackets are only counted here; the function that
+ * reads a member's value reports errors inside it. */
 #include <string.h>
 #include <strings.h>
 

@@ -1,5 +1,5 @@
 /* Shared by the C functions that are exported from WebAssembly to JavaScript: the macro that exports a
- * function, and the error of the last failure. */
+ * function, the error of the last failure, and a model's orderer, which is kept between calls. */
 #ifndef APP_WASM_EXPORT_H
 #define APP_WASM_EXPORT_H
 

@@ -1,5 +1,5 @@
-/* ordernet calibrate: divides a model's logits by a number, so that the probabilities of its answers are
- * right. */
+/* ordernet calibrate: divides a model's logits by a temperature, fitted on sets with known orders, so that
+ * the probability of an answer tells how often such answers are right. */
 #include <stdio.h>
 
 #include "app/command.h"

@@ -41,7 +41,7 @@ static void defaults(void *values) {
 
 /* ---- Reports ----------------------------------------------------------------------------------------- */
 
-/* title: what the names are. */
+/* title: the heading of the column of names. */
 static void print_table(const eval_table *t, const char *title) {
     int width = (int)strlen(title) > 6 ? (int)strlen(title) : 6;
     for (size_t i = 0; i < t->count; i++) {
@@ -198,7 +198,7 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     read.words = onet_model_words(model);
     read.columns = onet_model_columns(model);
     read.pairs = NULL; /* simple rules see no relations */
-    /* Of CSV without features nothing is left then. */
+    /* Of a CSV file without features nothing is left to choose rules on, once its relations are gone. */
     bool rules = v->train && (sets->width || !v->read.pairs);
     onet_status status = rules ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
     if (!status && train && !train->order)
@@ -245,7 +245,7 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
     return status;
 }
 
-/* Sets are ordered and scored by the thousand, to show how far it is. */
+/* Orders and scores about a thousand sets at a time, so that the progress can be shown. */
 static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, const onet_sets *sets,
                                    onet_answer *answers, double *logprob, const char *path, onet_error *err) {
     enum { CHUNK = 1024 };
@@ -283,7 +283,7 @@ static onet_status check_sets(const eval_values *v, const onet_model *model, con
     return ordering_fits_sets(model, v->model, sets, path, err);
 }
 
-/* Before any work: what is asked for goes together, and files have a place. */
+/* Checks before any work that the options go together and that the output files can be written. */
 static onet_status check_options(const eval_values *v, const char *path, onet_error *err) {
     bool csv;
     if (v->draw && !v->importance)

@@ -1,5 +1,5 @@
-/* ordernet inspect: prints what a model file contains: settings, features and their scaling, tensors, the
- * weights of a linear ranker. */
+/* ordernet inspect: prints what a model file contains (settings, features and their scaling, tensors, the
+ * weights of a linear ranker), or the columns of a file of sets and what training would do with each. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

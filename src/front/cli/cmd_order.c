@@ -1,5 +1,5 @@
-/* ordernet order: reads sets, orders them with a model in batches, and writes the answers as they are
- * ready. */
+/* ordernet order: reads sets, orders them with a model in batches, or scores the orders that they have
+ * (--score), and writes the answers as they are ready. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +250,7 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
     return status;
 }
 
-/* Before any work: the answers have a place, and it is not what they are made from. */
+/* Checks before any work that the answers can be written, and not over a file that is read. */
 static onet_status check_place(const order_values *v, int count, char **paths, onet_error *err) {
     if (output_replaces(v->out, v->model))
         return fail(err, ONET_USAGE, "--model %s would be overwritten by --out %s; name another file",

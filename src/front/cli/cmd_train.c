@@ -1,5 +1,5 @@
-/* ordernet train: trains a model on sets whose right order is known; also runs --tune, --folds and the final
- * measurement on held-out sets. */
+/* ordernet train: trains a model (a network, or a linear ranker) on sets whose right order is known; also
+ * runs --tune, --folds and the final measurement on held-out sets. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -60,7 +60,7 @@ static onet_status choose_settings(train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
-/* The model to begin with has its network: options must agree with it. */
+/* Checks that the options agree with the network of the model that the training begins with. */
 static onet_status check_from(const train_values *v, onet_error *err) {
     const onet_settings *now = &v->options.settings, *has = onet_model_settings(v->options.from);
     const struct {
@@ -87,7 +87,7 @@ static onet_status check_from(const train_values *v, onet_error *err) {
 }
 
 enum { COMMAND = PATH_MAX + 4096, NAMES = 4096 };
-/* The command that trains the ranker on the same data. */
+/* The command line that trains the linear ranker on the same data. */
 static const char *ranker_command(const train_values *v, char text[COMMAND]);
 
 /* Whether more examples may be what a model lacks, and enough sets are held out to tell: not where a simple
@@ -97,7 +97,7 @@ static bool wants_examples(const onet_comparison *c) {
            !c->is_ranker && c->model.exact.mean < 0.95;
 }
 
-/* What the model is worth, on the sets that it was validated with. */
+/* Compares the model with simple rules on the sets that it was validated with. */
 static onet_status compare(const train_values *v, const onet_model *model, const onet_sets *data,
                            const onet_sets *valid, onet_error *err) {
     onet_sets some = *valid;
@@ -129,7 +129,7 @@ static void note_nothing_held_out(const train_values *v, const onet_sets *valid)
                "measures it\n");
 }
 
-/* The ranker in place of the net. */
+/* Trains the linear ranker instead of the network. */
 static onet_status train_ranker(const train_values *v, const onet_sets *data, const onet_sets *valid,
                                 onet_error *err) {
     onet_ranker_options o = {.size = sizeof o,
@@ -178,7 +178,7 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
     return status;
 }
 
-/* Cross-validation, and how good the models were. */
+/* Runs the cross-validation and prints how good its models were. */
 static onet_status measure_folds(const train_values *v, const onet_sets *data, onet_error *err) {
     onet_report report;
     onet_comparison comparison;
@@ -287,7 +287,7 @@ static onet_status tune_possible(const train_values *v, onet_error *err) {
     return status ? status : output_possible(path, err);
 }
 
-/* All that is read from files, and whether the model can be written. */
+/* Reads all input files, and checks that the model can be written. */
 static onet_status open_files(train_values *v, onet_model **from, onet_words **words, onet_sets **data,
                               onet_sets **valid, onet_error *err) {
     const char *model = v->options.model_path;
@@ -365,10 +365,10 @@ static onet_status settings_as_options(train_values *v, onet_error *err) {
 
 /* The names of the options that were given, as onet_tune_options.keep takes them. */
 static void names_given(const train_values *v, char text[NAMES]);
-/* The command that gives the model again. */
+/* Prints the command line that trains the same model again. */
 static void print_command(const train_values *v, const onet_tuned *result);
 
-/* Looks for the best settings, with which the training then goes on. */
+/* Searches for the best settings, with which the training then runs. */
 static onet_status tune(train_values *v, const onet_sets *data, onet_error *err) {
     onet_tune_options how;
     onet_tuned result = {0};
@@ -674,7 +674,7 @@ static void names_given(const train_values *v, char text[NAMES]) {
 }
 
 static void print_command(const train_values *v, const onet_tuned *result) {
-    /* Not those that only say how the training is run. */
+    /* Options left out, since they only say how the training is run. */
     static const char *const skipped[] = {"tune",  "resume",  "force",
                                           "quiet", "threads", "checkpoint-seconds"};
     train_values *plain = calloc(1, sizeof *plain);

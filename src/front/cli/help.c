@@ -1,4 +1,4 @@
-/* Prints the help pages and the man page, generated from the commands' option tables. */
+/* Prints the help pages, list of commands and man page, generated from the commands' option tables. */
 #include "front/cli/help.h"
 
 #include <stdlib.h>

@@ -24,9 +24,9 @@ void clients_start(clients *c);
 client *clients_add(clients *c, int fd);
 /* Before its descriptor is closed. */
 void clients_remove(clients *c, client *gone);
-/* Its time begins anew. */
+/* The server waits for the client from now on: the client's time begins anew. */
 void client_waited_for(clients *c, client *who);
-/* It waits for its answer: no time runs. */
+/* The client waits for its answer: no time runs. */
 void client_waits(clients *c, client *who);
 /* Shuts down the connections whose time is longer than `seconds`; returns how many. */
 size_t clients_cut(clients *c, double seconds);

@@ -1,5 +1,6 @@
-/* Internal to the server: its routes, counts and static files, and the structs of the server and of one
- * request with its response. */
+/* Internal to the HTTP server: the structs of the server and of one exchange (a request and its response),
+ * and the functions that its files share: routes, counts, static files, the callbacks of
+ * libmicrohttpd, replies. */
 #ifndef SERVE_EXCHANGE_H
 #define SERVE_EXCHANGE_H
 

@@ -1,5 +1,5 @@
-/* Lists the static files of the browser page in a folder, finds their MIME types, and compresses the text
- * files with gzip in advance. */
+/* Lists the static files of the browser page in a folder, with their MIME types, and compresses the text
+ * files with gzip in advance; finds the file for a path, and opens it without following links. */
 #include "front/serve/exchange.h"
 
 #include <dirent.h>
@@ -45,7 +45,8 @@ static const char *type_of(const char *name) {
     return "application/octet-stream";
 }
 
-/* Worth the time: the rest (models, pictures) is compressed already, or large. */
+/* Whether compressing files of this type is worth the time: others (models, pictures) are compressed already,
+ * or large. */
 static bool is_text(const char *type) {
     return strncmp(type, "text/", 5) == 0 || strstr(type, "json") || strstr(type, "svg") ||
            strstr(type, "wasm");

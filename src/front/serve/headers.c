@@ -1,5 +1,5 @@
 /* Checks the headers of a request: one unambiguous body length (against request smuggling), and a Host that
- * is this server (against DNS rebinding). */
+ * is this server (against DNS rebinding). Also decodes the path, and refuses control characters in it. */
 #include "front/serve/headers.h"
 
 #include <arpa/inet.h>

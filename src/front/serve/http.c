@@ -97,8 +97,8 @@ static void refuse(exchange *x, int code, const char *sentence) {
     fail(&x->err, ONET_BAD, "%s", sentence);
 }
 
-/* What the headers tell. A refusal is sent when the body has been read, so that the connection can be used
- * again; one that is too long is not read. */
+/* Checks what the headers tell. A refusal is sent when the body has been read, so that the connection can be
+ * used again; one that is too long is not read. */
 static enum MHD_Result begin(exchange *x, const char *method, const char *version) {
     bool posts = x->to < ENDPOINTS;
     const server_options *o = &x->s->o;

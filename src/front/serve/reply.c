@@ -1,5 +1,5 @@
-/* Sends HTTP responses: errors, JSON, the list of models, metrics and the static files of the browser page,
- * each with its headers (CORS, caching, compression). */
+/* Sends HTTP responses: errors, JSON, the list of models, metrics, the OpenAPI document and the static files
+ * of the browser page, each with its headers (CORS, caching, compression). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

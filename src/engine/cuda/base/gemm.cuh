@@ -1,5 +1,5 @@
 /* Multiplies matrices on the tensor cores, one tile of the product per thread block: in float32 precision by
- * three TF32 products (mma.cuh), or in TF32 alone; gemm_bf16.cuh does in bfloat16.
+ * three TF32 products (mma.cuh), or in TF32 alone; gemm_bf16.cuh does so in bfloat16.
  *
  * A thread block makes BM x BN results, with DOWN x ACROSS warps; G such groups of warps share K, which
  * shortens products with few results. K is divided into chunks of 32, which are copied to shared memory

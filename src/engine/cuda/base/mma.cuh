@@ -1,5 +1,6 @@
 /* Multiplies matrices on the tensor cores: wraps the PTX instructions mma.m16n8k8 (TF32 inputs, float32
  * sums), alone or three times per product for nearly float32 precision, and mma.m16n8k16 (bfloat16 inputs).
+ * Also converts numbers to TF32 and bfloat16, and loads them as factors.
  *
  * One instruction computes c [16, 8] += a [16, 8] b [8, 8] by a whole warp. TF32 has 10 bits after the point;
  * the lower 13 bits of a number are ignored. Lane 4*g + t has a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t +

@@ -1,5 +1,5 @@
-/* Computes the decoder's blocks over all their cells (step t, item i), forward and backward, on the GPU; the
- * algebra is that of kernels/cpu_decoder.c.
+/* Computes the decoder's blocks over all their cells (step t, item i), forward and backward, on the GPU, and
+ * cuts a batch into the tiles of this kernel, conv; the algebra is that of kernels/cpu_decoder.c.
  *
  * conv<., false>, forward pass of a block, over tiles of steps: v and pools of earlier blocks times their
  * weights; ReLU; the pool over the items; sums for the norm. The last thread block to finish makes the

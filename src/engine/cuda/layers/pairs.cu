@@ -1,5 +1,5 @@
 /* Computes the forward pass of an encoder block over its pairs of items, on the GPU, after encoder.cu has
- * computed a, c and norm1.
+ * computed a, c and norm1; and cuts a batch into tiles for it.
  *
  * u = relu(W2 norm1(h) + b2) for tiles of pairs, h = relu(a_i + c_j), where RELATED with what relations add
  * to c_j; the pool over j; sums; the last thread block to finish makes norm2. The product is made on the

@@ -1,5 +1,6 @@
 /* Declares the arguments of the kernels over the pairs of an encoder block, forward (pairs.cu) and backward
- * (pairs_back.cu). */
+ * (pairs_back.cu; pairs_bf16.cu in bfloat16), and defines the device functions that both backward kernels
+ * share: what a thread block works on, the gradient at u, the backward pass of norm1. */
 #ifndef CUDA_LAYERS_PAIRS_CUH
 #define CUDA_LAYERS_PAIRS_CUH
 

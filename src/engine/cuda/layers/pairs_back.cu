@@ -1,5 +1,5 @@
-/* Computes the backward pass of an encoder block over its pairs of items, on the GPU; the algebra is that of
- * kernels/cpu_encoder.c.
+/* Computes the backward pass of an encoder block over its pairs of items, on the GPU, and cuts a batch into
+ * tiles for it; the algebra is that of kernels/cpu_encoder.c.
  *
  * du from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last thread
  * block to finish adds up what the backward pass of norm1 needs: sum du, and sum_o w G.

@@ -1,5 +1,6 @@
 /* Computes the backward pass of an encoder block over its pairs of items in bfloat16, on the GPU;
- * pairs_back.cu does in float32 and TF32. The algebra is the same, and so is what is left in device memory.
+ * pairs_back.cu does so in float32 and TF32. The algebra is the same, and so is what is left in device
+ * memory.
  *
  * A thread block has some sets or some rows of one: it makes du once, in shared memory, for all hidden
  * channels. A warp has 16 of these, and takes two items i with 8 items j at a time: w du [16, 16 pairs] and

@@ -1,5 +1,5 @@
 /* Multiplies the items' features by the first weights of an encoder block or of the decoder in bfloat16, on
- * the GPU; features.cuh, encoder.cu and decoder.cu do in float32 and TF32.
+ * the GPU; features.cuh, encoder.cu and decoder.cu do so in float32 and TF32.
  *
  * features_bf16: the pool of the block before, normed, to the features, in float32 for the head and in
  * bfloat16.

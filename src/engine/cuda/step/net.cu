@@ -1,6 +1,7 @@
 /* Implements the CUDA backend of kernels/backend.h: its table of operations, opening and closing. forward and
  * backward only note that they were called; optimise, or the first operation that needs a result, launches
- * the whole step at once (step.cu). */
+ * the whole step at once (step.cu). Tests run single operations and read arrays by the functions at the
+ * end. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

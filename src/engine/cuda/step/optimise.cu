@@ -1,5 +1,5 @@
 /* Adds up the parts of the gradient, all-reduces it over the ranks, computes its norm, updates the parameters
- * with Adam, and keeps the EMA (exponential moving average) of the weights. */
+ * and trained word vectors with Adam, and keeps the EMA (exponential moving average) of the weights. */
 #include <math.h>
 
 #include "engine/cuda/layers/layers.cuh"
