@@ -1,4 +1,6 @@
-# OrderNet. `make` builds, `make demo` shows it, `make check` proves it; see README.md.
+# Builds the program `ordernet` and the library (libordernet.a, libordernet.so) from src. The other targets are in
+# mk/*.mk: `make demo` shows the program, `make check` tests it, `make install` installs it; see README.md.
+
 # The header has the version: "#define ONET_VERSION_MAJOR 0", MINOR, PATCH.
 VERSION   := $(shell sed -n 's/^.define ONET_VERSION_[A-Z]* //p' include/ordernet.h | paste -sd.)
 # The number of the ABI: raised when programs that were compiled with an older header no longer work.

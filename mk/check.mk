@@ -1,7 +1,11 @@
-# make check: every target in CHECKS, CHECK_JOBS at a time, then a table of their times and a closing line that adds them up. make
-# check-long: those in LONG_CHECKS, which take minutes each; .ci/run adds some of them to make check (MORE=TARGETS). The other
-# mk/*.mk files append theirs: CHECKS += check-NAME. No two of them may write the same file: what several need is built before
-# them, CHECK_BUILDS += TARGET. What the EARLY ones need is built first: EARLY_BUILDS += TARGET.
+# make check: runs every target in CHECKS, CHECK_JOBS at a time, then prints a table of their times and the numbers of all tests
+# that passed, failed and were skipped. make check-long: runs those in LONG_CHECKS, which take minutes each. make setup and
+# setup-NAME install the packages that are missing; make demo trains a small model and shows what the shipped ones do.
+#
+# .ci/run adds some of LONG_CHECKS to make check (MORE=TARGETS). The other mk/*.mk files append their targets: CHECKS +=
+# check-NAME. No two of them may write the same file: what several need is built before them, CHECK_BUILDS += TARGET. What the
+# EARLY ones need is built first: EARLY_BUILDS += TARGET.
+
 # One more than there are CPUs: browsers, servers and ranks wait for each other half of their time.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 # These need no package but those of setup-first, so they run while the others are installed, at a low priority, since all else

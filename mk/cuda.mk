@@ -1,5 +1,6 @@
 # make CUDA=1: builds the GPU kernels into a library of their own, which the program loads at run time. Needs
-# nvcc 12 or newer.
+# nvcc 12 or newer. make check-cuda: tests the kernels on a GPU; check-cuda-reads and check-cuda-builds: compile them on
+# machines without one.
 CUDA_PATH ?= /usr/local/cuda
 NVCC      ?= $(firstword $(wildcard $(CUDA_PATH)/bin/nvcc) nvcc)
 CUDA_ARCH ?= 90

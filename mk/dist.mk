@@ -1,6 +1,6 @@
-# make dist: builds the downloads in dist/: the source as ordernet-VERSION.tar.xz, and the statically linked
-# program with its models and the page as ordernet-VERSION-linux-CPU.tar.xz. make dist-aarch64 cross-compiles the
-# latter, with Debian's libraries for arm64 in the folder build/arm64, which mmdebstrap fills.
+# Builds and tests what is published. make dist: the source as dist/ordernet-VERSION.tar.xz, and the statically linked program
+# with its models and the page as dist/ordernet-VERSION-linux-CPU.tar.xz (dist-aarch64: the latter for ARM). make deb and
+# deb-arm64: Debian packages in dist/debian. make container: an image of the server. check-dist and check-debs test them.
 DIST        := ordernet-$(VERSION)
 CPU          = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STATIC       = dist/$(DIST)-linux-$(CPU).tar.xz
@@ -12,7 +12,7 @@ STATIC_CLI   = -Wl,--start-group -lz -llzma -lutf8proc $(CLI_LIBS) -lpixman-1 -l
 # Two builds of one commit give the same bytes: no names, times or order of the machine's own.
 TAR          = LC_ALL=C tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime=@$(COMMITTED) -c
 COMMITTED    = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y CHANGELOG.md))
-# The archives are made of a commit.
+# The source archive and the Debian packages are made of a commit; the program's archive is made of the working tree.
 NEED_GIT     = @git rev-parse -q --verify HEAD >/dev/null 2>&1 || { echo "$@ is made of a commit: this is no git repository"; exit 1; }
 # Whose code is in the program. Their notices come along, and the licences that these name: those of cairo, libmicrohttpd and
 # glibc (LGPL) allow it because the source archive links the program with other versions of them.
@@ -33,7 +33,8 @@ $(B)/static/ordernet: $(LIB_OBJ) $(CLI_OBJ) $(B)/src/front/static/absent.o
 	$(call say,LD $@)
 	$(Q)$(CC) -static -s $^ $(LDFLAGS) $(UNUSED) $(STATIC_CLI) -o $@
 
-# For another CPU: make, with its compiler and libraries and a folder of its own. Python and NumPy are there to try the wheel.
+# For another CPU: make, with its compiler, a folder of its own, and Debian's libraries for arm64 in build/arm64, which
+# mmdebstrap fills. Python and NumPy are there to try the wheel.
 SUITE       ?= bookworm
 ARM64       := $(CURDIR)/build/arm64
 CROSS        = $(MAKE) --no-print-directory B=build/aarch64 PROGRAM=build/aarch64/ordernet SYSROOT=$(ARM64) DIST_PAGE=$(PAGE) \
@@ -96,7 +97,8 @@ check-deb-arm64:
 	    echo "1 passed, 0 failed"; fi
 
 # The source is the same bytes in another folder and builds without a network, and the static program is the same bytes again;
-# without any file of this machine beside it, it orders words, pages and cities, draws and serves; that for ARM under QEMU.
+# without any file of this machine beside it, it orders words, pages and cities, draws and serves; the program for ARM is tried
+# under QEMU.
 LONG_CHECKS += check-dist
 check-dist: dist
 	@rm -f dist/$(DIST)-linux-aarch64.tar.xz

@@ -1,5 +1,6 @@
 # make check-emulated: tests the GPU kernels on the CPU, with CUDA threads as fibers (tests/cuda/emulate), for
-# machines without a GPU. Needs a C++ compiler.
+# machines without a GPU. make check-emulated-races: looks there for data races among CUDA threads. Both need a C++
+# compiler.
 EMULATED := $(patsubst src/engine/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/engine/cuda/*/*.cu))
 EMUFLAGS := -std=c++20 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1

@@ -1,5 +1,6 @@
-# make format puts the C, C++ and CUDA files into the form of .clang-format; check-format tells which are not in it.
-# Other versions of clang-format break lines elsewhere, so only version 14 counts.
+# make format puts the C, C++ and CUDA files into the form of .clang-format; check-format tells which are not in it;
+# check-workflow checks the YAML files of .github. Other versions of clang-format break lines elsewhere, so only
+# version 14 counts.
 FORMATTED     = $(sort $(shell find src include tests fuzz bench examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc'))
 CLANG_FORMAT ?= $(shell for c in clang-format-14 clang-format; do $$c --version 2>/dev/null | grep -q 'version 14\.' && echo $$c && break; done)
 

@@ -1,5 +1,6 @@
 # make install PREFIX= DESTDIR= LIBDIR=: installs program, libraries, headers, man page, completions,
-# documents, shipped models, and the browser page if it has been built; make uninstall removes them.
+# documents, shipped models, and the browser page if it has been built; make uninstall removes them. make
+# check-install tests both; check-symbols tests the exported symbols, check-header the headers.
 LIBDIR    ?= $(PREFIX)/lib
 INSTALL   ?= install
 SHARE     := $(PREFIX)/share

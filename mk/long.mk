@@ -1,4 +1,5 @@
-# Defines the tests that take minutes: part of `make check-long`, not of `make check`.
+# Defines tests that take minutes, part of `make check-long`, not of `make check`: learning, planted errors, random kills,
+# every failed allocation. make coverage: the share of the readers' lines and branches that their tests run.
 $(B)/tests/learn: tests/long/learn.c $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,CC $<)

@@ -1,5 +1,5 @@
 # make MPI=1: builds the MPI code into a library of its own, which the program loads if mpirun started it.
-# MPICC=mpicc.mpich builds it for MPICH.
+# MPICC=mpicc.mpich builds it for MPICH. make check-mpi: tests it with every MPI that is installed.
 MPICC     ?= mpicc
 
 libordernet-mpi.so: src/engine/mpi/mpi.c src/engine/base/world.h include/ordernet.h $(B)/MPICC.value

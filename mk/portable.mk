@@ -1,5 +1,6 @@
-# Compiles the CPU-dependent code for another CPU (ARM), to check that nothing assumes x86-64, and tests its
-# kernels under QEMU, statically linked, since the other CPU's libraries are not installed here.
+# make check-portable: compiles the CPU-dependent code for another CPU (ARM), to check that nothing assumes x86-64,
+# and tests kernels and whole networks under QEMU, statically linked, since the other CPU's libraries are not
+# installed here.
 OTHER_CC   ?= aarch64-linux-gnu-gcc
 OTHER_RUN  ?= qemu-aarch64
 OTHER_TEST := $(addprefix src/engine/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c batch_size.c) src/engine/base/choice.c src/engine/base/rng.c \

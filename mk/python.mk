@@ -1,6 +1,7 @@
 # Builds and tests the Python package: `make wheel` builds dist/ordernet-VERSION-py3-none-PLATFORM.whl and the
-# sdist, `make check-python` installs the wheel into a fresh virtual environment and runs python/tests there.
-# No package index is used.
+# sdist, `make check-python` installs the wheel into a fresh virtual environment and runs python/tests there,
+# `make check-sdist` builds a wheel of the sdist alone, `make wheel-aarch64` cross-compiles the wheel for ARM, `make
+# bench-python` measures the package. No package index is used.
 PYTHON      ?= /usr/bin/python3
 PYTHON_LIB  := $(B)/python/libordernet.so
 PYTHON_VENV := $(B)/python/venv

@@ -1,7 +1,7 @@
-# Runs the whole test suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the tests that use
-# threads under ThreadSanitizer. -O1: the checks dominate the time, and the stack traces stay readable. gcc
-# 12's object-size check reports a false overflow where a function table is selected; AddressSanitizer finds
-# real ones.
+# make check-asan: runs the tests of units, command line and server under AddressSanitizer and
+# UndefinedBehaviorSanitizer. make check-tsan: runs the tests that use threads under ThreadSanitizer. -O1: the checks
+# dominate the time, and the stack traces stay readable. gcc 12's object-size check reports a false overflow where a
+# function table is selected; AddressSanitizer finds real ones.
 ASAN      := B=$(B)/asan PROGRAM=$(B)/asan/ordernet OPT=-O1 \
              SAN='-fsanitize=address,undefined -fno-sanitize=object-size -fno-sanitize-recover=all -fno-omit-frame-pointer'
 TSAN      := B=$(B)/tsan PROGRAM=$(B)/tsan/ordernet OPT=-O1 SAN=-fsanitize=thread

@@ -1,5 +1,9 @@
-# Builds and runs the unit tests: each tests/test_NAME.c is a cmocka program of its own, linked with what it uses
-# of the objects, all but the program's main. The other tests/*.c are helpers that every test may use.
+# Builds and runs most tests of `make check`: unit tests, the command line (tests/cli), gradients in double, examples and
+# documents, files read by Python, page files, failing allocations, and compilation by clang. make golden: writes the
+# expected values by PyTorch.
+
+# ---- Units: each tests/test_NAME.c is a cmocka program of its own, linked with what it uses of the objects, all but the
+# program's main. The other tests/*.c are helpers that every test may use.
 TEST_SRC  := $(sort $(wildcard tests/test_*.c))
 TEST_BIN  := $(TEST_SRC:%.c=$(B)/%)
 TEST_HELP := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))

@@ -1,6 +1,7 @@
 # make page: builds build/page, a folder of static files with the library as WebAssembly (docs/browser.md).
-# Needs clang and lld with wasi-libc; `make setup-page` installs them on Debian, and Node, Chromium and Firefox
-# for the tests.
+# check-wasm and check-page test it in Node and in browsers; check-truth compares the answers of all formats and
+# front ends; bench-wasm measures it. Needs clang and lld with wasi-libc; `make setup-page` installs them on Debian,
+# and Node, Chromium and Firefox for the tests.
 WASM_CC     ?= clang
 WASM_B      := $(B)/wasm
 PAGE        := $(B)/page

@@ -1,4 +1,5 @@
-/* Data augmentation for `pages train`: makes random variants of a page. */
+/* Data augmentation for `pages train`: makes random variants of a page, and copies without separators and
+ * images. */
 #ifndef LAYOUT_AUGMENT_H
 #define LAYOUT_AUGMENT_H
 

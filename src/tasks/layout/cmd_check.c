@@ -1,5 +1,5 @@
 /* ordernet pages check: lists the pages whose order the model is least certain of, and those whose given
- * order it finds improbable. */
+ * order it finds improbable; says which model or rule is best on corrected pages. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* ordernet pages eval: measures how often the network and the rules predict the reading orders that the files
- * give. */
+ * give, says which of them is best, and can write all orders that the network scored. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

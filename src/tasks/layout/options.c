@@ -1,5 +1,6 @@
 /* Shared by the `pages` commands: reads page files in parallel, opens the model, predicts orders by the
- * network or by a rule, and measures them. */
+ * network or by a rule, finds what orders corrected pages best, scores given orders, and tells which
+ * documents and titles the pages are of. */
 #include "tasks/layout/options.h"
 
 #include <limits.h>

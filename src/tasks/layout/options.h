@@ -1,5 +1,6 @@
 /* Shared by the `pages` commands: their common options, finding and reading many files, predicting orders by
- * the network or by a rule, and measuring them. */
+ * the network or by a rule, finding which of them is best on corrected pages, scoring given orders, and
+ * counting documents and titles. */
 #ifndef LAYOUT_OPTIONS_H
 #define LAYOUT_OPTIONS_H
 

@@ -1,7 +1,8 @@
-/* Finds the way (rule with parameters) that orders the pages of a title (book or newspaper) best, by counting
- * on corrected pages. For example, whether a running title is read before the page number beside it differs
- * from book to book, and the boxes of a page do not show it. A network that is fine-tuned on a few small
- * pages memorises them; counting is right more often (experiments/pages). */
+/* Finds the way (rule with parameters) that orders the pages of a title (book or newspaper) best, and whether
+ * they are read across what divides them, by counting on corrected pages; and the best way for a single page.
+ * For example, whether a running title is read before the page number beside it differs from book to book,
+ * and the boxes of a page do not show it. A network that is fine-tuned on a few small pages memorises them;
+ * counting is right more often (experiments/pages). */
 #include "tasks/layout/usual_way.h"
 
 #include <stdlib.h>
@@ -11,11 +12,12 @@
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 
-/* Another way must be right on this many more pages than the rule of gutters, and on one in so many more:
- * some pages of every title are exceptions. */
+/* Another way must be right on CLEARLY more pages than the rule of gutters, and on one more for every ONE_IN
+ * pages: some pages of every title are exceptions. */
 enum { CLEARLY = 2, ONE_IN = 50 };
 
-/* Pages of a title are read across what divides them if this many of them are, and one in so many. */
+/* Pages of a title count as read across what divides them if at least CROSSED of them are, and at least one
+ * in CROSSED_ONE_IN. */
 enum { CROSSED = 2, CROSSED_ONE_IN = 10 };
 
 /* What a page needs to try its ways. */
@@ -46,7 +48,8 @@ static onet_status trial_begin(trial *t, const page *p, onet_error *err) {
     return fail_memory(err, "the orders");
 }
 
-/* How many regions follow the right one in this way: all but one if it finds the given order. */
+/* How many regions this way puts directly after the right one: all but the first if it finds the given order.
+ */
 static onet_status try_way(trial *t, int way, int *right, onet_error *err) {
     onet_status status = page_way(way, &t->layout, t->order, err);
     *right = 0;

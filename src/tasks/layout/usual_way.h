@@ -1,5 +1,6 @@
 /* Finds the way (rule with parameters, ways.h) by which the pages of a title are usually read, and whether
- * they are read across what divides them, from corrected pages. Used by `pages train` and `pages eval`. */
+ * they are read across what divides them, from corrected pages; and the best way for a single page. Used by
+ * `pages train` and `pages eval`. */
 #ifndef LAYOUT_USUAL_WAY_H
 #define LAYOUT_USUAL_WAY_H
 

@@ -1,5 +1,5 @@
-/* ordernet tsp generate: writes random sets of cities with their shortest tours (for many cities, the best of
- * a local search). */
+/* ordernet tsp generate: writes random sets of cities, or of costs between cities, with their shortest tours
+ * (for many cities, the best of a local search). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

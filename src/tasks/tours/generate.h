@@ -1,5 +1,5 @@
 /* Generates random instances with tours that are optimal or, for many cities, nearly so (local search):
- * training and test data for the tour experiment.
+ * training and test data of networks that find tours.
  *
  * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any prefix of the data
  * holds all of them equally. Its cities are drawn from a random sequence of its own, on a grid of 2^-24,

@@ -1,5 +1,6 @@
-/* Reads travelling-salesman instances from TSPLIB files and from files of sets: finds the coordinate and name
- * columns, checks them, and warns of likely mistakes. */
+/* Loads travelling-salesman instances from TSPLIB files, tables of costs and files of sets: finds the columns
+ * of coordinates and names, checks cities and costs, warns of likely mistakes, and makes the instance of each
+ * set. */
 #include "tasks/tours/load.h"
 
 #include "engine/base/error.h"

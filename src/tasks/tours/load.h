@@ -1,5 +1,5 @@
 /* Loads travelling-salesman instances: one from a TSPLIB file (the standard benchmark format) or a table of
- * costs, or one per set from a file of sets. */
+ * costs, or one per set from a file of sets; cities may be places on the Earth (geo.c). */
 #ifndef TOURS_LOAD_H
 #define TOURS_LOAD_H
 

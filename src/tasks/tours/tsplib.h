@@ -2,8 +2,8 @@
  *
  * Reads EUC_2D, CEIL_2D, ATT and GEO with NODE_COORD_SECTION, and EXPLICIT matrices in every full, upper and
  * lower form; TYPE ATSP, asymmetric instances, as EXPLICIT FULL_MATRIX. A DISPLAY_DATA_SECTION gives an
- * EXPLICIT instance coordinates to draw. Distances are rounded as
- * the type requires. A GEO instance's x is its longitude and y its latitude, in degrees. */
+ * EXPLICIT instance coordinates to draw. Distances are rounded as the type requires. A GEO instance's x is
+ * its longitude and y its latitude, in degrees. */
 #ifndef TOURS_TSPLIB_H
 #define TOURS_TSPLIB_H
 

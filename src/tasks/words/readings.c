@@ -1,5 +1,6 @@
 /* Writes the predicted orders of a bag of words as sentences, and adds up the probabilities of orders that
- * read the same (because of repeated words). */
+ * read the same (because of repeated words). Also chooses the beam, and tells whether an order is only a
+ * guess and which words are the same to the network. */
 #include "tasks/words/readings.h"
 
 #include <math.h>

@@ -67,12 +67,13 @@ typedef struct judging {
     onet_orderer *orderer;
     size_t n, width;         /* width: features per item */
     int32_t *orders;         /* [count, n]: of the rules */
-    bool *crosses;           /* [count]: what divides the page */
+    bool *crosses;           /* [count]: the order crosses a division of the page */
     size_t count, preferred; /* preferred: that of the usual way */
 } judging;
 
-/* Adds the rules' orders, without repetition; of those that cross what divides the page, only that of the
- * usual way, and all where pages of the title were corrected so. */
+/* Adds the rules' orders, without repetition. An order that crosses a division of the page is left out, or
+ * only marked if `judged` is to be called, unless it is that of the usual way or corrected pages of the title
+ * are read across divisions. */
 static onet_status add_rules(judging *j, const pages_style *style, const page *p, onet_error *err) {
     page_layout l;
     page_divisions d = {0};

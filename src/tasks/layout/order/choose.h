@@ -5,17 +5,17 @@
 
 #include "tasks/layout/order/page.h"
 
-/* A page of at most PAGE_SMALL regions is ordered by the usual way alone: the network is right less often on
- * such pages; one that learned from corrected pages of their title on those of at most PAGE_SMALL_TUNED
- * (experiments/pages). A page of over PAGE_VARIED regions is varied: more often in training, and where the
- * network judges its orders. */
+/* A page of at most PAGE_SMALL regions is ordered by the usual way alone, since the network is right less
+ * often on such pages; with a network that was fine-tuned on corrected pages of the title, a page of at most
+ * PAGE_SMALL_TUNED (experiments/pages). Training makes more variants of a page of over PAGE_VARIED regions,
+ * and the network scores the orders of such a page on several variants. */
 enum { PAGE_SMALL = 16, PAGE_SMALL_TUNED = 12, PAGE_VARIED = 12 };
 
 /* An order that a page may have. */
 typedef struct page_alternative {
     int32_t *order; /* [n], in numbers of the page's placed regions */
     double logprob;
-    bool crosses; /* what divides the page */
+    bool crosses; /* it crosses a division of the page */
 } page_alternative;
 
 /* What is known of the pages' title beside the network. */

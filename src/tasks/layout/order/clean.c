@@ -1,5 +1,5 @@
-/* Cleans the boxes of a page: straightens a page that is askew, and shares out what boxes beside each other
- * have in common. */
+/* Cleans the boxes of a page before it is ordered: straightens a page that is askew, and takes from boxes
+ * beside each other the strip in which they overlap. Also finds the next box below each box. */
 #include "tasks/layout/order/clean.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Declares how the boxes of a page are cleaned before they are ordered. */
+/* Cleans the boxes of a page before they are ordered (a page askew is straightened, small overlaps are
+ * removed), and finds the next box below each box. */
 #ifndef LAYOUT_ORDER_CLEAN_H
 #define LAYOUT_ORDER_CLEAN_H
 

@@ -49,8 +49,8 @@ static void fill_places(float *table, int n) {
     }
 }
 
-/* Whether a region lies in another, and how far right of and below its host's middle; the place that each way
- * to order the page gives it. */
+/* Whether a region lies in another, its host, and how far right of and below the host's middle; and its place
+ * in the order of each of the first PAGE_WAY_RANKS ways. */
 static onet_status add_ranks(const page_layout *l, float *items, onet_error *err) {
     int32_t *order = array_new((size_t)l->n, sizeof *order);
     float *places = array_new((size_t)l->n * PLACE, sizeof *places);

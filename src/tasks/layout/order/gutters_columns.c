@@ -1,4 +1,4 @@
-/* Cuts a band at its gutters into columns, and decides what is too narrow to be one. */
+/* Cuts a band at its gutters into columns, and decides what is too narrow to be a column: a margin. */
 #include "tasks/layout/order/gutters.h"
 
 /* A column is at least NARROWEST times as wide as the others (column_width); what is narrower is a margin,

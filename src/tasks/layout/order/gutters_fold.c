@@ -1,4 +1,4 @@
-/* Cuts a page between facing pages. */
+/* Cuts a scan of two facing pages at the gutter between them. */
 #include "tasks/layout/order/gutters.h"
 
 #include <string.h>

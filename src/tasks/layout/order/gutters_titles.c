@@ -1,5 +1,5 @@
-/* Finds the running titles of a page: rows of text that nothing calls so, and those at its head that a column
- * begins beside. */
+/* Finds the running titles of a page, also where no type names them, and cuts those at its head from the
+ * columns that stand beside and below them. */
 #include "tasks/layout/order/gutters.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Builds a page in memory: adds regions and lines, numbers them by the given order, stores the predicted one,
- * orders the lines within regions. */
+/* Implements a page in memory: adds regions and lines, tells the kind of a region by its type, decides which
+ * regions take a place and numbers those by the given order, stores the found order, mirrors the page, orders
+ * the lines within regions. */
 #include "tasks/layout/order/page.h"
 
 #include <math.h>

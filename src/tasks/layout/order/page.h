@@ -1,6 +1,7 @@
 /* Defines a page independently of its file format: regions with a box and a type, the order that the file
- * gives, and the predicted order. A format (format.h) reads a file into this form and writes the file back
- * with nothing but the order changed. */
+ * gives, and the predicted order; and how its tables are replaced by one region each while it is ordered. A
+ * format (format.h) reads a file into this form and writes the file back with nothing but the order changed.
+ */
 #ifndef LAYOUT_ORDER_PAGE_H
 #define LAYOUT_ORDER_PAGE_H
 

@@ -1,5 +1,6 @@
-/* Orders a page by one of the simple rules: top-down, recursive XY-cut (splits the page again and again at
- * its widest gap), bands of columns; and calls the others (gutters.c, prints.c). */
+/* Orders a page by one of the rules: implements top-down, recursive XY-cut (splits the page again and again
+ * at its widest gap) and bands of columns, and calls the others (gutters.c, prints.c). Also orders the lines
+ * within a region by XY-cut. */
 #include "tasks/layout/order/rules.h"
 
 #include <math.h>

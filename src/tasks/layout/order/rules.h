@@ -1,5 +1,6 @@
-/* Declares the rules that order a page without a network. They are the baselines of the network, and the
- * ranks that they give are features of it. */
+/* Declares the rules that order a page, or the lines of a region, without a network, and the divisions of a
+ * page that the rule "gutters" finds. The rules are the baselines of the network, and the ranks that they
+ * give are features of it. */
 #ifndef LAYOUT_ORDER_RULES_H
 #define LAYOUT_ORDER_RULES_H
 

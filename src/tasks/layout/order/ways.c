@@ -1,5 +1,6 @@
-/* Lists all candidate orders of a page: each rule with several parameters (gap sizes, trims, widths), called
- * ways, and computes the order of each. */
+/* Lists the ways (rules with parameters: gap sizes, trims, widths) to order a page, computes the order of
+ * each, and tells whether an order keeps to the divisions of the page, which white space and separators make.
+ */
 #include "tasks/layout/order/ways.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ typedef struct way {
 #define COLUMNS(row_gap, column_gap, trim) .rule = CUT, .cut = {false, row_gap, column_gap, trim}
 
 static const way ways[] = {
-    /* ranks for the network */
+    /* judged, and their ranks are features of the network */
     {.rule = PRINTS, .whole = true},
     {.rule = DOWN, .whole = true},
     {ROWS(-0.003, -0.003, 0)},
@@ -41,7 +42,7 @@ static const way ways[] = {
     {ROWS(0, 0, 0.008), .lines = true},
     {COLUMNS(0.003, 0, 0.008), .lines = true},
     {.rule = GUTTERS, .lines = true},
-    /* judged only */
+    /* judged, but no features */
     {.rule = PRINTS, .whole = true, .titles = TITLES_WIDEST_FIRST},
     {.rule = PRINTS, .whole = true, .titles = TITLES_LEFT_FIRST},
     {.rule = PRINTS, .whole = true, .titles = TITLES_CATCHWORD_FIRST},
@@ -157,8 +158,8 @@ static void append(growing *g, int32_t region) {
     g->order[g->count++] = region;
 }
 
-/* The rule of gutters reads notes with the region that they lie in, and headings if that is no higher than
- * this share of the page: what holds a whole page is no paragraph with its heading. */
+/* The rule of gutters reads notes with the region that holds them, and headings if the region that holds them
+ * is less tall than this share of the page: what holds a whole page is no paragraph with its heading. */
 static const double PARAGRAPH = 0.25;
 
 /* Whether a region is read with the one that it lies in. */

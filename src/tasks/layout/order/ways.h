@@ -1,13 +1,13 @@
-/* Enumerates the ways (rules with parameters) to order a page. Which one is right differs from title to title
- * (book or newspaper) and from page to page: the ranks by the first of them are features of the network,
- * which then scores the orders of all. */
+/* Enumerates the ways (rules with parameters) to order a page, and tells whether an order keeps to the
+ * divisions of the page. Which way is right differs from title to title (book or newspaper) and from page to
+ * page: the ranks by the first of them are features of the network, which then scores the orders of all. */
 #ifndef LAYOUT_ORDER_WAYS_H
 #define LAYOUT_ORDER_WAYS_H
 
 #include "tasks/layout/order/layout.h"
 #include "tasks/layout/order/rules.h"
 
-/* How many there are. The first give ranks to the network. */
+/* The number of ways; the ranks by the first PAGE_WAY_RANKS are features of the network. */
 enum { PAGE_WAY_RANKS = 17 };
 int page_way_count(void);
 
@@ -34,7 +34,7 @@ typedef struct page_divisions {
     int count;
 } page_divisions;
 onet_status page_divisions_find(page_divisions *d, const page_layout *l, onet_error *err);
-/* Whether the order of a way, as the place of each region, crosses none of them. */
+/* Whether the order of a way crosses none of the divisions; place [n]: the place of each region in it. */
 bool page_divisions_kept(const page_divisions *d, int way, const int32_t *place);
 void page_divisions_free(page_divisions *d);
 

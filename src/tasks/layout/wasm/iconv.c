@@ -1,5 +1,6 @@
-/* iconv by the browser's own decoders (web/files.js), in the place of the C library's, whose tables would be
- * a third of the download. It converts a text as a whole. */
+/* Implements iconv (converts between text encodings) for WebAssembly by the browser's own decoders
+ * (web/files.js): the tables of the C library's iconv would be a third of the download. It converts a text as
+ * a whole. */
 #include <errno.h>
 #include <iconv.h>
 #include <stdlib.h>

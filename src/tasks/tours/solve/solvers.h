@@ -1,4 +1,5 @@
-/* Declares the solvers that onet_tsp_solve chooses from. All take an instance and write a tour [n]; all
+/* Declares the solvers that onet_tsp_solve chooses from, and what they share: limits, checks, degenerate
+ * instances, matching. All solvers take an instance and write a tour [n]; all
  * accept any number of cities from 1 on, coincident cities and cities on a line. None keeps state between
  * calls, so any number of threads may call them at the same time. */
 #ifndef TOURS_SOLVE_SOLVERS_H

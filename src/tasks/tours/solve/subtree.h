@@ -1,5 +1,5 @@
-/* Declares a subtree of the exact solver's branch and bound: what is left of an instance after some edges
- * are fixed. Subtrees of one instance can be explored at the same time. */
+/* Declares a subtree of the exact solver's branch and bound (what is left of an instance after some edges
+ * are fixed) and how it is explored. Subtrees of one instance can be explored at the same time. */
 #ifndef TOURS_SOLVE_SUBTREE_H
 #define TOURS_SOLVE_SUBTREE_H
 
