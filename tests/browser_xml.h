@@ -1,4 +1,5 @@
-/* The XML parser of the browser page (src/tasks/layout/wasm/libxml.c) beside libxml2, whose names it has. */
+/* Test helper: parses with the XML parser of the browser page (src/tasks/layout/wasm/libxml.c) in a program
+ * that also has libxml2, whose function names that parser has. */
 #ifndef TESTS_BROWSER_XML_H
 #define TESTS_BROWSER_XML_H
 

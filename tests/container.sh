@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the image of the Containerfile with buildah, on a Debian system that mmdebstrap makes instead of one from a registry, and asks
-# the server in it; by podman, too, with nothing that it may write to.
+# Tests the container image: builds it from the Containerfile with buildah, on a Debian system that mmdebstrap makes instead of one from
+# a registry, and sends requests to the server in it; with podman also where the container may write nothing.
 # usage: tests/container.sh SUITE       after make deb
 . tests/count.sh
 for tool in buildah mmdebstrap; do

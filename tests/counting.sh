@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests mk/check.sh: it must count what passed, failed and was skipped, whichever kind of test reports it, and
-# every test must report what it skips.
+# every test must report what it skips. Tests make check-format too: with a bad file, and without clang-format.
 # usage: tests/counting.sh
 root=$PWD
 . tests/count.sh

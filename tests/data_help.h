@@ -1,4 +1,5 @@
-/* Test helper for src/engine/data: makes files from strings and checks the result of reading them. */
+/* Test helper for src/engine/data: makes files from strings and checks the result of reading them; also
+ * switches the locale. */
 #ifndef TESTS_DATA_HELP_H
 #define TESTS_DATA_HELP_H
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Tests the archives of `make dist`: another clone makes the same source archive, the source builds without a network and makes
-# the same archive of the static program, which runs with nothing of this machine beside it.
+# the same archive of the static program, which does its tasks and serves without any library of this machine (for ARM by QEMU).
 # usage: tests/dist.sh ordernet-VERSION CPU
 . tests/count.sh
 archive=$1
 root=$PWD
 alone=
 if unshare -rn true 2>/dev/null; then alone="unshare -rn"; else skip "no namespace without a network here: the source was built with it"; fi
-# What calls this make must not reach those that build elsewhere.
+# The settings of the make that runs this must not reach those that build elsewhere.
 unset MAKEFLAGS MFLAGS MAKELEVEL B
 
 git clone -q . "$folder/clone" || exit 1

@@ -3,8 +3,8 @@
 # one direction only:
 #   engine <- app <- tasks <- front
 # The program uses the library through its public headers and the helpers of engine/base named in SHARED; a
-# task includes no other task and no front, fronts do not include each other, and the library's error messages
-# name no option of the program.
+# task includes no other task and no front, fronts do not include each other, the library's error messages
+# name no option of the program, and include guards are made from the paths of their files.
 # usage: CC=COMPILER CXX=COMPILER tests/header.sh
 . tests/count.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests `make install`: installs into a folder, builds and runs a program against it, and uninstalls without
-# leaving a file.
+# leaving a file. Also checks that the other files that state the version state that of the header.
 . tests/count.sh
 prefix=$folder/usr
 lib=$prefix/lib

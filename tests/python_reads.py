@@ -1,5 +1,6 @@
-"""Reads files that ordernet wrote: safetensors by its specification and with its Python package, .npz with zipfile and
-with NumPy; what a .npz shares with the .safetensors before it must be the same bytes. Skips what is not installed.
+"""Tests files that ordernet wrote by reading them in Python: safetensors by its specification and with its package, .npz
+with zipfile and with NumPy; what a .npz shares with the .safetensors before it must be the same bytes. Skips what is not
+installed.
 usage: python3 tests/python_reads.py FILE..."""
 import ast
 import json

@@ -1,6 +1,6 @@
 /* Tests the pruning of beam search: if only the best order is requested, the search drops beams that cannot
  * become it (decode/search.c). The answers must be those of the full beam search, which requesting a second
- * order forces, to the last bit. */
+ * order forces, to the last bit, with fewer steps computed. Also tests the memory that a search needs. */
 #include <malloc.h>
 #include <math.h>
 

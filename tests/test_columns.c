@@ -1,4 +1,5 @@
-/* Tests named columns: features by name from CSV and JSON, in sets and models, and missing values. */
+/* Tests named columns: features by name from CSV, JSON and binary files, in sets and models; missing values;
+ * the columns that tell sets apart; categories, dates and truth values. */
 #include <math.h>
 
 #include "data_help.h"
@@ -73,7 +74,7 @@ static void one_set(void **state) {
     onet_sets_free(sets);
     options = (onet_read_options){.size = sizeof options, .one_set = 1};
     sets = help_read("cities.csv", "set,x,y\na,1,2\nb,3,4\n", &options);
-    assert_int_equal(sets->count, 2); /* a column that tells sets apart does */
+    assert_int_equal(sets->count, 2); /* one_set has no effect where the file has a set column */
     onet_sets_free(sets);
 }
 
@@ -404,8 +405,8 @@ static void no_names_to_choose_by(void **state) {
     assert_non_null(strstr(err.text, "tests/data/single.npy: the features have no names"));
 }
 
-/* Values of a category that all are numbers are compared as numbers; where none is known, a sentence says so.
- */
+/* If all values that the model knows of a category are numbers, the data's are compared with them as numbers;
+ * if it knows none of the data's, a sentence says so. */
 static void classes_of_numbers(void **state) {
     static const char *const numbers[] = {"g=1", "g=2.50"}, *const words[] = {"g=1", "g=b"};
     static const char *const csv = "set,g\na,1.0\na,2.5\na,1e0\na,b\na,3\n",

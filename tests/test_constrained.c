@@ -1,6 +1,7 @@
 /* Tests ordering with context items and with constraints, for any weights: the network is the paper's with
  * the decoder on the placed items, constraints are always kept, a full beam finds the best order that keeps
- * them, scores are the network's own, and sets without context or constraints keep their answers. */
+ * them, scores of orders, of steps and of choices are the network's own, and sets without context or
+ * constraints keep their answers. */
 #include <math.h>
 
 #include "alloc_count.h"

@@ -1,5 +1,6 @@
 /* Tests constraints on an order: they are accepted exactly if some order satisfies them, a search that
- * follows the constraint graph never gets stuck, and contradictions are refused with the items named. */
+ * follows the constraint graph never gets stuck, and contradictions are refused with the items named. Also
+ * tests how constraints are read, written and set. */
 #include "data_help.h"
 
 #include "engine/base/rng.h"

@@ -1,5 +1,5 @@
-/* Tests reading CSV (sets from rows in any order, RFC 4180's quotes and line ends, errors) and the CSV output
- * of `order`. */
+/* Tests reading CSV (sets from rows in any order, RFC 4180's quotes and line ends, errors), the CSV output of
+ * `order`, and CSV files that are joined. */
 #include "data_help.h"
 
 static void reads(void **state) {

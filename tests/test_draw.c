@@ -1,5 +1,5 @@
-/* Tests how `draw` reads a training log: steps become epochs, and points are thinned out to what a chart can
- * show. */
+/* Tests how `ordernet draw` reads a training log: steps become epochs, and points are thinned out to what a
+ * chart can show. */
 #define cmd_draw tested_cmd_draw
 #include "../src/front/cli/cmd_draw.c"
 

@@ -26,7 +26,7 @@ static void values_differ(void **state) {
     refused("items=a seed=1 steps=5", "items=b seed=1 steps=5", "the items of the training sets differ");
 }
 
-/* Later settings are in a line where they are not 0. */
+/* A setting that a later version added is in the line only if it is not 0. */
 static void settings_of_one_line_alone(void **state) {
     refused("hidden=8 relations=2 steps=5", "hidden=8 steps=5", ": relations was 2, now 0. ");
     refused("hidden=8 steps=5", "hidden=8 relations=2 steps=5", ": relations was 0, now 2. ");

@@ -375,7 +375,7 @@ static double lowest_mixed(const onet_sets *sets, uint64_t seed) {
     return mixed.loglik[mixed.worst];
 }
 
-/* Some ten sets of each size. */
+/* About ten sets of each size. */
 static void a_wide_mix_of_sizes_is_learned_at_every_size(void **state) {
     onet_sets *sets = pages_of(1);
     lowest_mixed(sets, 1);

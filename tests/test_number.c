@@ -1,4 +1,5 @@
-/* Tests parsing and printing numbers: against the C library, and the same in every locale. */
+/* Tests parsing and printing numbers: against the C library, and the same in every locale; and the check for
+ * valid UTF-8. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>

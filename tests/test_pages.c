@@ -1,5 +1,6 @@
-/* Tests pages: rules, features and augmented variants; files of every format are written with their order
- * reversed and read again. */
+/* Tests pages: the orders that rules give, with separators, columns and regions inside others among them;
+ * features and augmented variants; files of every format, written with their order reversed and read again.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -42,8 +43,8 @@ static void rows_of_the_rule_gutters(void **state) {
     page_box low[] = {{80, 0, 100, 2}, {0, 1, 20, 3}, {0, 10, 100, 100}};
     assert_int_equal(rule_order(RULE_GUTTERS, low, NULL, 3, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){0, 1, 2}, 3);
-    /* Two columns that begin with a short paragraph each: no headlines, which would go on over the three
-     * below. */
+    /* Two columns that begin with a short paragraph each: these are no headlines, under which the columns
+     * would go on with the three regions at the foot. */
     page_box short_ones[] = {{0, 0, 48, 8},     {52, 0, 100, 8},    {0, 12, 48, 100},   {52, 12, 100, 100},
                              {0, 104, 18, 200}, {30, 104, 48, 200}, {52, 104, 100, 200}};
     assert_int_equal(rule_order(RULE_GUTTERS, short_ones, NULL, 7, 0, order, NULL), ONET_OK);

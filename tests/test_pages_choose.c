@@ -1,5 +1,5 @@
 /* Tests which candidate orders the network chooses from on a page, the usual way always among them, and when
- * it takes another one. */
+ * it takes another one; and when orders that cross the gutter between columns are candidates. */
 #include <math.h>
 #include <string.h>
 
@@ -110,7 +110,8 @@ static void the_usual_way_is_preferred(void **state) {
     assert_true(between > 0);
 }
 
-/* On a small page nothing else is taken; a model that was fine-tuned decides on smaller ones too. */
+/* On a page of up to PAGE_SMALL regions the usual way is always taken, with a fine-tuned model on one of up
+ * to PAGE_SMALL_TUNED. */
 static void small_pages_are_read_the_usual_way(void **state) {
     enum { MOST = PAGE_SMALL + 1 };
     onet_settings settings = {page_feature_count(), 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, 0, {0}};
@@ -173,8 +174,8 @@ static void grid(page_layout *l, page *p, double white) {
     assert_int_equal(page_layout_make(l, p, NULL), ONET_OK);
 }
 
-/* Rows may be read across a gutter where more white crosses the columns than it has; what knows no columns
- * never. */
+/* Rows may be read across a gutter only where the white that crosses the columns is wider than the gutter;
+ * orders by rules without columns (prints, top-down) never may. */
 static void gutters_are_crossed_only_by_wider_white(void **state) {
     page p;
     page_layout l;
@@ -193,7 +194,8 @@ static void gutters_are_crossed_only_by_wider_white(void **state) {
     page_free(&p);
 }
 
-/* What stands below the gutter of two columns is of neither: nothing reads it before the right one. */
+/* What stands below the gutter of two columns is of neither: no allowed order has it before the right-hand
+ * column. */
 static void what_is_below_a_gutter_comes_last(void **state) {
     (void)state;
     static const page_box boxes[] = {{0, 0, 30, 98}, {34, 0, 64, 97}, {30, 102, 34, 104}};
@@ -214,8 +216,8 @@ static void what_is_below_a_gutter_comes_last(void **state) {
     page_free(&p);
 }
 
-/* Pages of a title show that it is read across gutters if two are, and one in ten; a fine-tuned model that
- * has not seen such pages judges no order that crosses one. */
+/* Pages of a title show that it is read across gutters if at least two of them are, and at least a tenth; a
+ * model that has not learned from such pages takes no order that crosses one. */
 static void only_pages_that_cross_teach_it(void **state) {
     (void)state;
     enum { PAGES = 30 };

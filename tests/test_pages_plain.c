@@ -1,5 +1,6 @@
-/* Tests the rule "gutters" and the shipped model on synthetic layouts with an undisputed order: they must
- * find it whatever the order of the regions in the file, the position and the size of the page. */
+/* Tests the shipped model together with the usual rule "gutters" on synthetic layouts with an undisputed
+ * order: they must find it whatever the order of the regions in the file, the position and the size of the
+ * page. */
 #include <string.h>
 
 #include "engine/base/choice.h"
@@ -10,7 +11,7 @@
 #include "tasks/layout/order/ways.h"
 #include "unit.h"
 
-/* Of so many pages of a family at most so many may be wrong: 99.5%. */
+/* Of 200 pages of a family at most one may be wrong: 99.5% must be right. */
 enum { PAGES = 200, MOST_WRONG = 1, MOST_REGIONS = 200 };
 
 typedef struct ready {
@@ -87,7 +88,7 @@ static bool all_rules_are_right(const page *p) {
     return same;
 }
 
-/* Not a single one: the network has nothing to say there. */
+/* Here not a single page may be wrong. */
 static void pages_that_all_rules_get_right_are_right(void **state) {
     ready r;
     int agreed = 0;
@@ -135,7 +136,7 @@ static void the_page_alone_decides(void **state) {
                                 b->y1 * 0.37 - 55.5};
             }
             assert_same(&r, &p, &other, from);
-            /* The other way round in the file. */
+            /* The regions reversed in the file. */
             for (int i = 0; i < p.count; i++) {
                 from[i] = p.count - 1 - i;
                 other.regions[i].box = p.regions[from[i]].box;

@@ -1,4 +1,5 @@
-/* Tests onet_sets_pick: the chosen sets are copied with all data that belong to them. */
+/* Tests onet_sets_pick and onet_sets_join: sets are chosen and joined with all data that belong to them; and
+ * random permutations of sets. */
 #include <stdlib.h>
 #include <string.h>
 

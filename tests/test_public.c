@@ -1,4 +1,5 @@
-/* Tests the functions of ordernet.h about models, files, a caller's own sets, and speed. */
+/* Tests public functions about models, files, a caller's own sets, speed, and the progress and stop of
+ * ordering. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

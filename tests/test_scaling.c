@@ -1,5 +1,6 @@
-/* Tests the scaling of features: requested and automatically chosen scales, the scaled numbers, and that
- * training, ordering and files agree on them. */
+/* Tests the scaling of features: requested and automatically chosen scales, the scaled numbers, that
+ * training, ordering and files agree on them, and numbers such as times in seconds that float32 does not tell
+ * apart. */
 #include <math.h>
 #include <string.h>
 

@@ -22,12 +22,12 @@ static void cut_off(void **state) {
         one[i] = clients_add(&all, pair[i][0]);
         assert_non_null(one[i]);
     }
-    client_waits(&all, one[1]);   /* for its answer */
+    client_waits(&all, one[1]);   /* it waits for its answer */
     clients_remove(&all, one[2]); /* gone: its descriptor may mean another file */
     clients_remove(&all, NULL);
     assert_int_equal(clients_cut(&all, 60), 0);
     assert_int_equal(clients_cut(&all, -1), 2);
-    assert_int_equal(clients_cut(&all, -1), 0); /* once */
+    assert_int_equal(clients_cut(&all, -1), 0); /* each is shut down once */
     for (int i = 0; i < COUNT; i++) assert_int_equal(is_cut(pair[i][1]), i == 0 || i == 3);
     client_waited_for(&all, one[1]);
     assert_int_equal(clients_cut(&all, -1), 1);

@@ -1,5 +1,5 @@
-/* Tests norm statistics by the size of the set: the fitted line, its use in ordering, its measurement in
- * training, and the model file. */
+/* Tests norm statistics by the size of the set: the fitted line and the rows of frequent sizes, their use in
+ * ordering, their measurement in training, and the model file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void many_sets_have_their_own(void **state) {
         else
             assert_true(most < 1e-6);
     }
-    /* Batches of mixed sizes, later: one row for all. */
+    /* After a batch of mixed sizes: no rows and no line, the same statistics for all sizes. */
     batch_size mixed = batch_of_one_size(10, 8);
     mixed.pairs--;
     assert_true(sizes_add(&s, mixed, of[0]));
@@ -171,7 +171,7 @@ static void draws_no_line_through_one_odd_set(void **state) {
         assert_true(m->slope[i] == 0);
         assert_true(fabsf(m->theta[m->sh.trained + i] - 0.5f) < 1e-3f);
     }
-    /* As many of the other size make one. */
+    /* With enough sets of the other size there is a line. */
     for (int b = 0; b < 32; b++) sizes_add(&s, batch_of_one_size(32, 3), statistics);
     sizes_fit(&s, m);
     assert_true(m->sized);

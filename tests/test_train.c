@@ -1,5 +1,6 @@
 /* Tests training as a whole: it learns, gives the same bits for any number of threads and across
- * interruptions, allocates nothing in a step, and survives out-of-memory at any point. */
+ * interruptions, allocates nothing in a step, and survives out-of-memory at any point. Also tests stopping,
+ * several models, validation with patience, fine-tuning, and averaged parameters. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -465,7 +466,7 @@ static int watching(void *context, const onet_progress *p) {
 }
 
 /* The log-likelihood that progress tells is that of the model; the best is kept, and the training ends when
- * the patience does. What is learned makes the turned orders less likely with each epoch. */
+ * the patience does. What is learned makes the reversed orders less likely with each epoch. */
 static void the_best_and_patience_go_by_log_likelihood(void **state) {
     onet_sets *sets = sorting(600, 3, 7, 21), *valid = sorting(60, 5, 9, 22);
     onet_train_options o = small_run();

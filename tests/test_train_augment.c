@@ -1,6 +1,6 @@
-/* Tests the data augmentation of training: words forgotten, items left out, noise on features, perturbed
- * orders, each with the requested share; orders stay right, and the draws do not depend on how sets are
- * distributed to ranks. */
+/* Tests the data augmentation of training: words forgotten, items left out, large sets cropped, noise on
+ * features, perturbed orders, each with the requested share; orders stay right, and the draws do not depend
+ * on how sets are distributed to ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

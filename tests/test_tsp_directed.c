@@ -1,5 +1,5 @@
-/* Tests asymmetric instances: the exact solver and the local search against all permutations, bounds, the
- * canonical form, and what is refused. */
+/* Tests asymmetric instances of the travelling-salesman problem: the exact solver and the local search
+ * against all permutations, bounds, the canonical form, and what is refused. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* Tests the exact solver against the dynamic program (held_karp.c), and on inputs made to break it. */
+/* Tests the exact solver of the travelling-salesman problem against the dynamic program (held_karp.c) and on
+ * inputs made to break it; its answer must not depend on the number of threads, and a time limit gives a
+ * bound. */
 #include <math.h>
 #include <stdbool.h>
 

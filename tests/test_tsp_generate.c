@@ -1,5 +1,5 @@
-/* Tests generated travelling-salesman instances: their shapes, their symmetries, and the tours of the local
- * search against proven ones. */
+/* Tests generated travelling-salesman instances: their shapes, their symmetries, asymmetric costs, and the
+ * tours of the local search against proven ones. */
 #include <math.h>
 #include <string.h>
 
@@ -134,7 +134,7 @@ static void local_search_is_near_the_optimum(void **state) {
     assert_true(local >= exact * (1 - 1e-12) && local <= exact * 1.001 && none > exact * 1.001);
 }
 
-/* Without a method, more cities than can be proven are no reason to wait. */
+/* If no method is named, more cities than can be proven are labelled by the local search. */
 static void large_sizes_are_labelled_by_local_search(void **state) {
     int n = 70;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 8, .kicks = 3};

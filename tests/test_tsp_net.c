@@ -1,5 +1,6 @@
-/* Tests tours from a network that was trained for a second: properties that do not depend on what it
- * learned. */
+/* Tests tours from a network that was trained for a second, by coordinates or by costs as relations:
+ * properties that do not depend on what it learned. Also tests the measured gaps and the pictures of tours.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What the search for settings is made of: the list of known settings, changes of them, when settings are
- * clearly better than others, and what several models differ in. */
+/* Tests the parts of the search for training settings: the list of known settings, changes of them, when
+ * settings are clearly better than others, and what several models differ in. */
 #include <math.h>
 
 #include "engine/tune/tuner.h"

@@ -1,5 +1,5 @@
-/* Tests making sets from text: which lines are kept, which words get rows of the vocabulary, and that the
- * right order is that of the text. */
+/* Tests making sets from text: which lines are kept, how windows are cut, which words get rows of the
+ * vocabulary, and that the right order is that of the text. */
 #include <stdio.h>
 
 #include "data_help.h"

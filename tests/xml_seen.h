@@ -1,5 +1,5 @@
-/* Included by the tests of two XML parsers with the same names, after the header of one of them: writes down
- * what a reader of page files sees of a tree. */
+/* Test helper: parses a document and writes down as text what a reader of page files sees of it. Compiled
+ * once with libxml2 and once with the parser of the browser page, which has the same function names. */
 #ifndef TESTS_XML_SEEN_H
 #define TESTS_XML_SEEN_H
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tries the wheel for ARM with Debian's Python for arm64, by QEMU; its name must say what the symbols of its library need.
+# Tests the wheel for ARM with Debian's Python for arm64, run by QEMU; its tag must name the glibc that the library's symbols need.
 # usage: python/tests/aarch64.sh ROOT WHEEL
 . tests/count.sh
 root=$1 wheel=$2
@@ -15,7 +15,7 @@ model = ordernet.OrderNet(epochs=6, hidden=16).fit(sets, [numpy.argsort(s[:, 0])
 assert sorted(model.order(sets[0])) == [0, 1, 2, 3]
 assert sorted(ordernet.tour([[0, 0], [1, 0], [0, 1]])) == [0, 1, 2]
 END
-# Nothing was set up there, so what links of Debian's alternatives would find is named.
+# Debian's alternatives are not set up in ROOT, so the folders of BLAS and LAPACK are named.
 lib=$root/usr/lib/aarch64-linux-gnu
 check "Python for arm64" qemu-aarch64 -L "$root" -E LD_LIBRARY_PATH="$lib/blas:$lib/lapack:$lib" -E PYTHONHOME="$root/usr" \
     -E PYTHONPATH="$folder/package:$root/usr/lib/python3/dist-packages" "$root"/usr/bin/python3.*[0-9] "$folder/try.py"

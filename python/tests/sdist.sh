@@ -18,14 +18,14 @@ echo "1 passed, 0 failed"
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 tar xzf dist/ordernet-*.tar.gz -C "$scratch" && cd "$scratch"/ordernet-* || exit 1
-# What calls this make must not reach the one that builds the wheel.
+# The settings of the make that runs this must not reach the one that builds the wheel.
 unset MAKEFLAGS MFLAGS MAKELEVEL B
 OPT=-O0 AVX_OPT=-O0 "$PYTHON" -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation \
     --wheel-dir "$scratch" . || exit 1
 "$PYTHON" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$scratch/installed" \
     "$scratch"/*.whl || exit 1
 cd "$scratch/installed" || exit 1
-# One wheel serves every Python: Debian's that are here.
+# One wheel serves every Python: all of Debian's that are installed are tried.
 for python in "$PYTHON" /usr/bin/python3.[0-9] /usr/bin/python3.[0-9][0-9]; do
     [ -x "$python" ] || continue
     "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: $python has no NumPy, the package was not tried with it"; continue; }

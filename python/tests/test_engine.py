@@ -1,5 +1,5 @@
-"""Tests the layer below the estimator: structs as in the headers, threads, memory use, agreement with the
-PyTorch reference, plots.
+"""Tests the layer below the estimator: structs as in the headers, what the wheel holds and needs (tag,
+libraries, licences), threads, memory use, agreement with the PyTorch reference; and the plots.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Tests ordernet.reading_order, the reading order of pages."""
+"""Tests ordernet.reading_order, the reading order of pages, and the example that orders PDFs with it."""
 
 import json
 import os

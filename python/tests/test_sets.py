@@ -1,4 +1,6 @@
-"""Tests class Sets: files in every format, arrays, and data frames."""
+"""Tests class Sets, made of files in every format, arrays and data frames: names, missing values, categories,
+context items and relations.
+"""
 
 import io
 import json

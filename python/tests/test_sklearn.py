@@ -1,4 +1,4 @@
-"""Tests that scikit-learn's tools and joblib work on lists of sets."""
+"""Tests that scikit-learn's tools and joblib work on lists of sets, and that the package works with NumPy alone."""
 
 import os
 import pickle

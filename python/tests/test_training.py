@@ -1,4 +1,6 @@
-"""Tests training options: progress, callbacks, interruption, validation, holdout, scaling, tuning."""
+"""Tests training options: progress, callbacks, interruption, validation, holdout, scaling, tuning, several models,
+the GPU.
+"""
 
 import math
 import os
@@ -245,7 +247,7 @@ print(model.record_["kernels"], len(model.predict(x)))
 
 
 def test_an_interrupted_model_goes_on_as_before(small, data):
-    """What was stopped does not stop the next that the same orderer is asked."""
+    """An orderer that was stopped works again in the next call."""
     engine = small._fitted()
     expected = small.predict(data[0])
     orderer = small._orderer(engine)
@@ -427,8 +429,8 @@ def test_tune(tmp_path):
 
 
 def test_tune_keeps_groups_together(capsys):
-    """What the order goes by is drawn by the document: who has seen one of its sets knows the others. A search
-    that kept them apart would find a model; with groups it finds none. The progress is a line."""
+    """Each document has its own rule of order, which a model learns from any of its sets. A search that divides the
+    sets of a document finds a model; with groups it finds none. The progress is a line."""
     random = np.random.default_rng(4)
     sets, orders, documents = [], [], np.repeat(np.arange(10), 30).tolist()
     way = np.column_stack([np.cos(np.arange(10) * 0.2 * np.pi), np.sin(np.arange(10) * 0.2 * np.pi)])  # all around

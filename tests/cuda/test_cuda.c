@@ -1,7 +1,8 @@
 /* Tests training on the GPU against the plain C kernels: each operation on fresh inputs and over poisoned
  * memory, whole steps and trajectories (also of several ranks), batches of several sizes, the golden cases,
- * the same bits in every run. Needs a GPU. usage: test_cuda [LIBRARY
- * [small|races|ranks|bench [PART OF A NAME]|bench-ranks]] */
+ * the same bits in every run; also benchmarks. Needs a GPU, or the library that emulates one. usage:
+ * test_cuda [LIBRARY [small|emulated|races|ranks|bench [PART OF A NAME]|bench-ranks]] (profile: see
+ * profile.sh) */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Takes the place of JavaScript for src/front/wasm/unicode.c in tests on other CPUs: ASCII alone, which is
- * all that the names in them have. */
+/* Defines the Unicode functions that src/front/wasm/unicode.c calls in JavaScript (lower and title case,
+ * composition), for tests on other CPUs: for ASCII alone, which is all that the names in these tests have. */
 #include <stddef.h>
 #include <stdint.h>
 

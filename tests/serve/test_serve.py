@@ -1,4 +1,5 @@
-"""Tests `ordernet serve` end to end over real sockets: answers, errors, limits, reloads, shutdown.
+"""Tests `ordernet serve` end to end over real sockets: answers, errors, limits, headers and origins, reloads,
+shutdown, the files of the browser page.
 usage: ORDERNET=PROGRAM python3 tests/serve/test_serve.py
 """
 import contextlib
