@@ -1,6 +1,6 @@
-/* Compares a model's orders with random ones, with sorting by the best single column and with a linear
- * ranker; prints the table, whether the model is better than guessing and, if not, possible reasons; or gives
- * the result as JSON. */
+/* Lets a model order sets, has it compared with simple baselines (onet_compare, engine/evaluate/compare.c)
+ * and reports the result: as a table with the conclusion, warnings and, if the model failed, possible
+ * reasons; or as JSON. */
 #include "app/comparison.h"
 
 #include <stdio.h>
