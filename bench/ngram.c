@@ -359,7 +359,7 @@ int main(int argc, char **argv) {
     onet_error err;
     int operands = 0;
     bool help = false;
-    onet_status status = options_parse(options, &v, argc - 1, argv + 1, &operands, &help, &err);
+    onet_status status = options_parse(options, &v, argc - 1, argv + 1, &operands, &help, NULL, &err);
     if (!status && (operands || help)) status = fail(&err, ONET_USAGE, "its first comment lists the options");
     if (!status) status = run(&v, &err);
     if (status) fprintf(stderr, "ngram: %s\n", err.text);

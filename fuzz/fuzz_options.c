@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     argument[count] = NULL;
     values v = {.number = 1};
     onet_error err = {.text = ""};
-    onet_status status = options_parse(table, &v, count, argument, &operands, &help, &err);
+    onet_status status = options_parse(table, &v, count, argument, &operands, &help, NULL, &err);
     if (status ? status != ONET_USAGE || !err.text[0] : operands < 0 || operands > count) abort();
     if (!status && (v.number < -3 || v.number > 1000 || !(v.real >= 0 && v.real <= 1))) abort();
     for (int i = 0; i < v.sizes.count && !status; i++)
