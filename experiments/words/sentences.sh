@@ -41,7 +41,7 @@ common=(--warmup 0.02 --weight-decay 0.05 --clip 1 --batches one-size --train-ve
 net=(--preset words --no-standardise --encoder-out 64 --hidden 512 --decoder-out 64)
 first=(--batch 512) last=(--batch 1024 --learning-rate 2e-3 --forget 0.15 --dropout 0.1)
 [ "$device" = cpu ] || { first+=(--precision tf32) last+=(--precision bf16); }
-mix_steps=100000 words_steps=105000 again_steps=52000 final_steps=88000 part=cat
+mix_steps=100000 words_steps=105000 again_steps=55000 final_steps=85000 part=cat
 if [ "$small" ]; then
     net=(--preset words --no-standardise --encoder-blocks 2 --decoder-blocks 2 --encoder-out 8 --hidden 32 --decoder-out 8)
     mix_steps=60 words_steps=40 again_steps=20 final_steps=20 part="awk NR<=20000"
@@ -96,16 +96,16 @@ if [ ! -e "$out/prepared" ]; then
         "$program" words prepare --text "$out/$2.txt" --lines "$out/$1.txt" --seed "$3" --windows "$4" --length "$5"
     }
     lengths=2-4:1,5:2,6-10:4,11-14:1.5,15-20:0.5
-    windows five sentences 1 sentence:1.5,anywhere:1 5 &
-    windows long sentences 2 paragraph:4,sentence:0.8,anywhere:0.3,whole:0.1 $lengths &
-    windows opening sentences 3 paragraph:4,sentence:0.2 $lengths &
-    windows good5 good 8 sentence:1 5 &
-    windows good20 good 9 sentence:0.5 $lengths &
+    windows five sentences 11 sentence:0.5,anywhere:0.5 5 &
+    windows long sentences 12 paragraph:4,sentence:1,anywhere:1,whole:0.1 $lengths &
+    windows opening sentences 13 paragraph:4,sentence:0.6 $lengths &
+    windows good5 good 18 sentence:1 5 &
+    windows good20 good 19 sentence:0.5 $lengths &
     # WikiText-2 and openings with a quotation mark, which the other files lack: 3.7% of WikiText's paragraphs open with one.
-    windows wiki5 wikitext 4 paragraph:8,sentence:1,anywhere:1 5 &
-    windows wiki wikitext 5 paragraph:8,sentence:1.5,anywhere:1.5 $lengths &
-    windows quote5 quoted 6 paragraph:1 5 &
-    windows quote quoted 7 paragraph:1 $lengths &
+    windows wiki5 wikitext 14 paragraph:8,sentence:1,anywhere:1 5 &
+    windows wiki wikitext 15 paragraph:8,sentence:1.5,anywhere:1.5 $lengths &
+    windows quote5 quoted 16 paragraph:1 5 &
+    windows quote quoted 17 paragraph:1 $lengths &
     wait
     sets() { # NAME: the sets of the windows and lines on standard input
         # A word without a vector needs 60 occurrences for a row of its own, since lines and windows repeat words.
