@@ -41,7 +41,7 @@ common=(--warmup 0.02 --weight-decay 0.05 --clip 1 --batches one-size --train-ve
 net=(--preset words --no-standardise --encoder-out 64 --hidden 512 --decoder-out 64)
 first=(--batch 512) last=(--batch 1024 --learning-rate 2e-3 --forget 0.15 --dropout 0.1)
 [ "$device" = cpu ] || { first+=(--precision tf32) last+=(--precision bf16); }
-mix_steps=100000 words_steps=105000 again_steps=55000 final_steps=130000 part=cat
+mix_steps=100000 words_steps=105000 again_steps=20000 final_steps=61000 part=cat
 if [ "$small" ]; then
     net=(--preset words --no-standardise --encoder-blocks 2 --decoder-blocks 2 --encoder-out 8 --hidden 32 --decoder-out 8)
     mix_steps=60 words_steps=40 again_steps=20 final_steps=20 part="awk NR<=20000"
