@@ -102,7 +102,8 @@ static const char *const what[ODDITIES] = {
     [OF_THE_SET] = "has one value in each set, and tells nothing about the order by itself",
     [ID] = "looks like an id (whole numbers, all distinct): leave it out",
     [CROWDED] =
-        "has heavy tails or far clusters: give its logarithm, its quantile or its rank within the set",
+        "has heavy tails or far clusters: the network sees its quantile and its rank within the set, "
+        "unless another scale was asked for; its logarithm may tell more",
 };
 
 /* value: [items], for the values of the feature. */
