@@ -1,5 +1,5 @@
 /* Tests the parts of the search for training settings: the list of known settings, changes of them, when
- * settings are clearly better than others, and what several models differ in. */
+ * settings are clearly better than others, what several models differ in, and which settings win. */
 #include <math.h>
 
 #include "engine/tune/tuner.h"
@@ -115,6 +115,38 @@ static void one_model_differs_in_features_that_are_nearly_as_good(void **state) 
     }
 }
 
+/* Which of a deep net, a small one and a ranker wins that have put these shares right on the first part, and
+ * everything on the others. */
+static int winner_of(double deep, double small, double ranker) {
+    const double right[] = {deep, small, ranker};
+    trial first[3], others[3];
+    config configs[3];
+    tuner s = {.configs = configs, .count = 3, .fixed = {[S_CROP] = true}};
+    onet_train_options plain;
+    choice_made base;
+    onet_train_defaults(&plain, sizeof plain);
+    space_read(&base, &plain);
+    for (int i = 0; i < 3; i++) {
+        first[i] = (trial){.exact = right[i], .neighbours = 1, .tau = 1, .loglik = -0.01 * (i + 1)};
+        others[i] = (trial){.exact = 1, .neighbours = 1, .tau = 1, .loglik = -0.01 * (i + 1)};
+        configs[i] =
+            (config){.made = base, .known = true, .whole = {&first[i], &others[i], &others[i], &others[i]}};
+    }
+    configs[0].made.value[S_DECODER] = 8;
+    configs[0].made.value[S_EPOCHS] = 60;
+    configs[2].made.value[S_RANKER] = 1;
+    return (int)(tune_winner(&s) - configs);
+}
+
+static void the_cheapest_of_equally_right_settings_wins(void **state) {
+    (void)state;
+    assert_int_equal(winner_of(1, 1, 1), 2);
+    assert_int_equal(winner_of(1, 1, 0.99), 1);
+    assert_int_equal(winner_of(1, 0.99, 0.99), 0);
+    assert_int_equal(winner_of(0.9, 1, 1), 2);
+    assert_int_equal(winner_of(0.9, 1, 0.9), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_settings_are_in_the_space),
@@ -122,6 +154,7 @@ int main(void) {
         cmocka_unit_test(a_lead_is_clear_if_the_parts_agree),
         cmocka_unit_test(a_point_behind_is_not_as_good),
         cmocka_unit_test(one_model_differs_in_features_that_are_nearly_as_good),
+        cmocka_unit_test(the_cheapest_of_equally_right_settings_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

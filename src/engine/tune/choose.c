@@ -102,6 +102,30 @@ static const config *prefer_known(const tuner *s, const config *best, const int 
     return is_clear_lead(lead, PARTS) ? best : known;
 }
 
+/* Whether a puts as many sets, neighbours and pairs right as b on every part. */
+static bool is_as_right(const config *a, const config *b) {
+    for (int p = 0; p < PARTS; p++)
+        if (a->whole[p]->exact < b->whole[p]->exact || a->whole[p]->neighbours < b->whole[p]->neighbours ||
+            a->whole[p]->tau < b->whole[p]->tau)
+            return false;
+    return true;
+}
+
+/* The cheapest settings that are as right as the best: where all of them are 100% right, the ranker or a
+ * small net will do, although a deep one has a better likelihood. */
+static const config *prefer_cheap(const tuner *s, const config *best, const int *index, int there) {
+    double least = INFINITY;
+    const config *cheap = best;
+    for (int i = 0; i < there; i++) {
+        const config *c = &s->configs[index[i]];
+        double cost = c->made.value[S_RANKER] > 0 ? 0 : tune_cost(s, &c->made) * c->made.value[S_EPOCHS];
+        if (!is_as_right(c, best) || cost >= least) continue;
+        least = cost;
+        cheap = c;
+    }
+    return cheap;
+}
+
 /* The best of the highest level, unless settings of a lower level, which one part has measured, did clearly
  * better on it: the ranker reaches every level while the nets of large data are still at the first. */
 const config *tune_winner(const tuner *s) {
@@ -112,7 +136,7 @@ const config *tune_winner(const tuner *s) {
         while (i < there && level_of(&s->configs[index[i]]) != level) i++;
         if (i == there) continue;
         const config *c = &s->configs[index[i]];
-        if (level == 3) c = prefer_known(s, c, index, there);
+        if (level == 3) c = prefer_cheap(s, prefer_known(s, c, index, there), index, there);
         double clear = best && best->made.value[S_RANKER] > 0 ? BEYOND_RANKER : BEYOND_NET;
         if (!best || mean_score(c, level) > tune_score(best->whole[0]) + clear) best = c;
     }
