@@ -83,7 +83,7 @@ bool freezer_new(freezer *z, const onet_model *model, const kernels *k) {
     *z = (freezer){.model = model, .k = k};
     const shape *sh = &model->sh;
     if (!weights_new(&z->w, sh, false) || !real_new(&z->start_q, (size_t)z->w.Q)) return false;
-    for (int task = 0; task < z->w.tasks; task++) weights_fill(&z->w, model->theta, task);
+    for (int job = 0; job < z->w.jobs; job++) weights_fill(&z->w, model->theta, job);
     k->gemm(1, z->w.Q, sh->D, model->theta + sh->start, 0, 1, packed(z->w.rows, sh->D), z->start_q,
             (size_t)z->w.Q, 0);
     return true;

@@ -160,7 +160,7 @@ static bool go_together(const place *p, const place *q) {
     return p->n == q->n && p->placed == q->placed && p->constrained == q->constrained;
 }
 
-enum { TASK = 256 }; /* sets copied by one task */
+enum { JOB = 256 }; /* sets copied by one job */
 
 /* The rows of all items, as sets_rows has them; NULL without context: row i is item i. */
 typedef struct row_table {
@@ -238,12 +238,12 @@ static void take_pairs(const part *p, size_t set, float *to) {
     }
 }
 
-static void take_task(void *arg, int task, int thread) {
+static void take_job(void *arg, int job, int thread) {
     (void)thread;
     const part *p = arg;
     const onet_sets *sets = p->work->sets;
     size_t n = (size_t)p->n, placed = (size_t)p->placed, width = (size_t)sets->width;
-    for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
+    for (int s = job * JOB; s < p->count && s < (job + 1) * JOB; s++) {
         size_t set = p->place[s].set, first = sets->start[set];
         for (size_t i = 0; i < n; i++)
             memcpy(p->items + ((size_t)s * n + i) * width,
@@ -266,11 +266,11 @@ static void add_order(const part *p, size_t set, onet_answer *a, const int32_t *
     a->found++;
 }
 
-static void give_task(void *arg, int task, int thread) {
+static void give_job(void *arg, int job, int thread) {
     (void)thread;
     const part *p = arg;
     size_t placed = (size_t)p->placed, found = (size_t)p->found;
-    for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
+    for (int s = job * JOB; s < p->count && s < (job + 1) * JOB; s++) {
         size_t set = p->place[s].set;
         if (!p->work->answers) {
             p->work->logprob[set] = p->logprob[s];
@@ -296,7 +296,7 @@ static bool take(void *context, size_t first, int count, float *items, float *pa
     p.pairs = pairs;
     p.given = given;
     p.rules = rules;
-    thread_pool_run(p.work->threads, (count + TASK - 1) / TASK, take_task, &p);
+    thread_pool_run(p.work->threads, (count + JOB - 1) / JOB, take_job, &p);
     return true;
 }
 
@@ -308,7 +308,7 @@ static void give(void *context, size_t first, int count, const int32_t *order, c
     p.order = order;
     p.logprob = logprob;
     p.step = step;
-    thread_pool_run(p.work->threads, (count + TASK - 1) / TASK, give_task, &p);
+    thread_pool_run(p.work->threads, (count + JOB - 1) / JOB, give_job, &p);
 }
 
 /* Sets that go together: all[0 .. count - 1]. */

@@ -14,27 +14,27 @@
 
 typedef struct phase {
     cpu *s;
-    cpu_task *fn;
-    int block, tasks;
+    cpu_job *fn;
+    int block, jobs;
 } phase;
 
-static void phase_task(void *arg, int task, int thread) {
+static void phase_job(void *arg, int job, int thread) {
     (void)thread;
     const phase *p = arg;
-    if (task < p->tasks)
-        p->fn(p->s, p->block, task);
+    if (job < p->jobs)
+        p->fn(p->s, p->block, job);
     else
-        p->s->later.fn(p->s, p->s->later.block, task - p->tasks);
+        p->s->later.fn(p->s, p->s->later.block, job - p->jobs);
 }
 
-void cpu_run(cpu *s, int tasks, cpu_task *fn, int block) {
-    thread_pool_run(s->threads, tasks + s->later.tasks, phase_task, &(phase){s, fn, block, tasks});
-    s->later.tasks = 0;
+void cpu_run(cpu *s, int jobs, cpu_job *fn, int block) {
+    thread_pool_run(s->threads, jobs + s->later.jobs, phase_job, &(phase){s, fn, block, jobs});
+    s->later.jobs = 0;
 }
 
-void cpu_later(cpu *s, int tasks, cpu_task *fn, int block) {
+void cpu_later(cpu *s, int jobs, cpu_job *fn, int block) {
     s->later.fn = fn;
-    s->later.tasks = tasks;
+    s->later.jobs = jobs;
     s->later.block = block;
 }
 
@@ -191,15 +191,15 @@ static void take(net *t, const uint32_t *index, int B) {
     cpu_run(s, CHUNKS, take_chunk, 0);
 }
 
-/* The last tasks take longest: they start first. */
-static void fill_task(cpu *s, int block, int task) {
+/* The last jobs take longest: they start first. */
+static void fill_job(cpu *s, int block, int job) {
     (void)block;
-    weights_fill(&s->w, s->theta, s->w.tasks - 1 - task);
+    weights_fill(&s->w, s->theta, s->w.jobs - 1 - job);
 }
 
 static void begin(net *t) {
     cpu *s = (cpu *)t;
-    cpu_run(s, s->w.tasks, fill_task, 0);
+    cpu_run(s, s->w.jobs, fill_job, 0);
 }
 
 static void forward(net *t) {

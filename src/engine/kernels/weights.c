@@ -56,7 +56,7 @@ bool weights_new(weights *w, const shape *sh, bool backward) {
     w->D = pad(sh->D);
     w->Q = 6 * w->C * N;
     w->E = sh->s.relations > 0;
-    w->tasks = M + N + 1;
+    w->jobs = M + N + 1;
     place(w, backward);
     if (!real_new(&w->block, w->taken)) return false;
     place(w, backward);
@@ -128,12 +128,12 @@ static void fill_decoder(weights *w, const real *theta, int m) {
     }
 }
 
-void weights_fill(weights *w, const real *theta, int task) {
+void weights_fill(weights *w, const real *theta, int job) {
     int M = w->sh->s.encoder_blocks, N = w->sh->s.decoder_blocks, C = w->sh->s.decoder_out;
-    if (task < M)
-        fill_encoder(w, theta, task);
-    else if (task < M + N)
-        fill_decoder(w, theta, task - M);
+    if (job < M)
+        fill_encoder(w, theta, job);
+    else if (job < M + N)
+        fill_decoder(w, theta, job - M);
     else {
         const real *head = theta + w->sh->head_weight;
         memcpy(w->head_x, head, (size_t)w->sh->D * sizeof(real));

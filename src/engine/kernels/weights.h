@@ -46,14 +46,14 @@ typedef struct weights {
     real *head_x; /* [D padded] */
     real *head_v; /* [N, C] */
     real *head_e; /* [C]: of the relations' plane */
-    int tasks;    /* weights_fill comes in so many independent tasks */
+    int jobs;     /* weights_fill comes in so many independent jobs */
     real *block;  /* [taken]: all of them, since one large block takes huge memory pages */
     size_t taken;
 } weights;
 
 bool weights_new(weights *w, const shape *sh, bool backward);
 void weights_free(weights *w);
-void weights_fill(weights *w, const real *theta, int task);
+void weights_fill(weights *w, const real *theta, int job);
 
 /* A packed right-hand matrix [K, N]. */
 static inline matrix packed(const real *data, int K) {

@@ -87,12 +87,12 @@ static double set_loss(const real *x, size_t n, size_t D, const double *w, doubl
     return loss;
 }
 
-static void sum_part(void *arg, int task, int thread) {
+static void sum_part(void *arg, int job, int thread) {
     (void)thread;
     const fit *f = arg;
     const examples *e = f->e;
-    size_t first = f->first + (size_t)task * PART, end = first + PART < f->end ? first + PART : f->end;
-    double *sum = f->part + (size_t)task * (1 + e->D);
+    size_t first = f->first + (size_t)job * PART, end = first + PART < f->end ? first + PART : f->end;
+    double *sum = f->part + (size_t)job * (1 + e->D);
     memset(sum, 0, (1 + e->D) * sizeof *sum);
     for (size_t s = first; s < end; s++) {
         size_t row = e->start[s], n = e->start[s + 1] - row;

@@ -14,7 +14,7 @@
 typedef struct estimate {
     tuner *s;
     const choice_made *made;
-    int models; /* of the chosen settings, one per task; the task after them is for the given settings */
+    int models; /* of the chosen settings, one per job; the job after them is for the given settings */
     onet_model *model[ONET_MAX_MERGED + 1];
     onet_status status[ONET_MAX_MERGED + 1];
     onet_error err[ONET_MAX_MERGED + 1];
