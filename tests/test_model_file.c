@@ -43,9 +43,9 @@ static onet_model *model_with(bool words, int relative) {
     m->mean[0] = -3;
     m->scale[1] = 0.25f;
     if (words) m->words = two_words(2);
-    assert_int_equal(model_record_set(m, "seed", "12", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "data", "b\xff\"d", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "seed", "13", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "seed", "12", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "data", "b\xff\"d", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "seed", "13", &err), ONET_OK);
     return m;
 }
 

@@ -303,7 +303,7 @@ static bool is_of_a_run(const char *key) {
     return false;
 }
 
-/* Records the checksum of each merged model, and keeps the entries that all of them have with the same value.
+/* Notes the checksum of each merged model, and keeps the entries that all of them have with the same value.
  */
 static onet_status take_records(onet_model *to, const onet_model *const *models, size_t count,
                                 onet_error *err) {
@@ -312,19 +312,19 @@ static onet_status take_records(onet_model *to, const onet_model *const *models,
         char key[48], sum[65];
         snprintf(key, sizeof key, "merged.%zu.sha256", i + 1);
         model_checksum(models[i], sum);
-        status = model_record_set(to, key, sum, err);
+        status = model_set_entry(to, key, sum, err);
         const char *from = onet_model_record(models[i], "from.sha256");
         snprintf(key, sizeof key, "merged.%zu.from.sha256", i + 1);
-        if (from && !status) status = model_record_set(to, key, from, err);
+        if (from && !status) status = model_set_entry(to, key, from, err);
     }
-    for (size_t k = 0; k < models[0]->records && !status; k++) {
-        const char *key = models[0]->record[k].key, *value = models[0]->record[k].value;
+    for (size_t k = 0; k < models[0]->entries && !status; k++) {
+        const char *key = models[0]->entry[k].key, *value = models[0]->entry[k].value;
         bool kept = !is_of_a_run(key);
         for (size_t i = 1; i < count && kept; i++) {
             const char *other = onet_model_record(models[i], key);
             kept = other && !strcmp(value, other);
         }
-        if (kept) status = model_record_set(to, key, value, err);
+        if (kept) status = model_set_entry(to, key, value, err);
     }
     return status;
 }

@@ -122,19 +122,19 @@ typedef struct pairs {
     st_pair *pair; /* [count] */
     size_t count;
     char key[SETTINGS][40], value[SETTINGS][16], version[12], sum[65];
-    char **keys; /* [records]: "record.KEY" */
+    char **keys; /* [entries]: "record.KEY" */
 } pairs;
 
-static void pairs_free(pairs *p, size_t records) {
-    for (size_t i = 0; p->keys && i < records; i++) free(p->keys[i]);
+static void pairs_free(pairs *p, size_t entries) {
+    for (size_t i = 0; p->keys && i < entries; i++) free(p->keys[i]);
     free(p->keys);
     free(p->pair);
 }
 
 static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tensors *columns,
                               onet_error *err) {
-    p->pair = array_new(SETTINGS + 11 + m->records, sizeof *p->pair);
-    p->keys = array_new(m->records, sizeof *p->keys);
+    p->pair = array_new(SETTINGS + 11 + m->entries, sizeof *p->pair);
+    p->keys = array_new(m->entries, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
     /* Programs that do not know what a file has must refuse it. */
@@ -155,12 +155,12 @@ static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tenso
     for (size_t i = 0; i < columns->pairs; i++) p->pair[p->count++] = columns->pair[i];
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
-    for (size_t i = 0; i < m->records; i++) {
-        if (asprintf(&p->keys[i], "record.%s", m->record[i].key) < 0) {
+    for (size_t i = 0; i < m->entries; i++) {
+        if (asprintf(&p->keys[i], "record.%s", m->entry[i].key) < 0) {
             p->keys[i] = NULL;
             return fail_memory(err, "a model's metadata");
         }
-        p->pair[p->count++] = (st_pair){p->keys[i], m->record[i].value};
+        p->pair[p->count++] = (st_pair){p->keys[i], m->entry[i].value};
     }
     return ONET_OK;
 }
@@ -322,7 +322,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     if (!status)
         status = to.path ? safetensors_write(to.path, list, count, p.pair, p.count, err)
                          : safetensors_bytes(to.bytes, to.size, list, count, p.pair, p.count, err);
-    pairs_free(&p, m->records);
+    pairs_free(&p, m->entries);
     words_tensors_free(&w);
     columns_tensors_free(&c);
     free(halves);
@@ -452,7 +452,7 @@ static onet_status read_record(const safetensors *file, onet_model *m, onet_erro
                     safetensors_name(file), MAX_PAIRS);
     for (size_t i = 0; i < file->pairs; i++)
         if (!strncmp(file->metadata[i].key, "record.", 7)) {
-            onet_status status = model_record_set(m, file->metadata[i].key + 7, file->metadata[i].value, err);
+            onet_status status = model_set_entry(m, file->metadata[i].key + 7, file->metadata[i].value, err);
             if (status) return status;
         }
     return ONET_OK;

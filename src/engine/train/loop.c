@@ -102,7 +102,7 @@ static onet_status measure_model(run *r, onet_error *err) {
     if (r->s.best_epoch && !(found.loglik > r->s.best_loglik)) return ONET_OK;
     r->s.best_loglik = found.loglik;
     r->s.best_epoch = epoch_done(r);
-    if (r->files.best || r->o.best) status = run_record(r, err);
+    if (r->files.best || r->o.best) status = run_note_results(r, err);
     if (r->files.best && !status) status = onet_model_save(r->model, r->files.best, err);
     if (r->o.best && !status) {
         onet_bytes_free(r->files.best_bytes);

@@ -109,15 +109,15 @@ onet_status run_fill_model(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status run_record(run *r, onet_error *err) {
+onet_status run_note_results(run *r, onet_error *err) {
     onet_model *model = r->model;
     char step[32], loss[32];
     snprintf(step, sizeof step, "%" PRIu64, r->s.step);
     number_print(loss, sizeof loss, "%.6f", run_mean_loss(r));
-    onet_status status = model_record_set(model, "steps", step, err);
-    if (!status) status = model_record_set(model, "loss", loss, err);
+    onet_status status = model_set_entry(model, "steps", step, err);
+    if (!status) status = model_set_entry(model, "loss", loss, err);
     if (status) return status;
-    return validate_record(&(validation){r->s.valid_exact, r->s.valid_loglik}, model, err);
+    return validate_note(&(validation){r->s.valid_exact, r->s.valid_loglik}, model, err);
 }
 
 uint64_t run_epoch_of(const run *r, uint64_t step) {

@@ -185,7 +185,7 @@ onet_status run_plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err);
  * training record. All ranks do it together. */
 onet_status run_fill_model(run *r, onet_error *err);
 /* Steps, loss and validation into the model's training record. */
-onet_status run_record(run *r, onet_error *err);
+onet_status run_note_results(run *r, onet_error *err);
 /* The epoch, from 0, that a step belongs to: the last that does not begin after it. */
 uint64_t run_epoch_of(const run *r, uint64_t step);
 

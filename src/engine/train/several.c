@@ -195,7 +195,7 @@ static onet_status validate(several *s, onet_model *model, const onet_sets *vali
     if (status) return status;
     s->last.valid_exact = found.exact;
     s->last.valid_loglik = found.loglik;
-    return validate_record(&found, model, err);
+    return validate_note(&found, model, err);
 }
 
 static onet_status merge(several *s, onet_model **model, bool ended, onet_error *err) {

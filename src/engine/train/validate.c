@@ -64,7 +64,7 @@ onet_status validate_sets(validation *found, const onet_model *model, const onet
     return status;
 }
 
-onet_status validate_record(const validation *found, onet_model *model, onet_error *err) {
+onet_status validate_note(const validation *found, onet_model *model, onet_error *err) {
     const char *const key[] = {"valid.exact", "valid.loglik"};
     const double value[] = {found->exact, found->loglik};
     onet_status status = ONET_OK;
@@ -72,7 +72,7 @@ onet_status validate_record(const validation *found, onet_model *model, onet_err
         char text[32];
         if (isnan(value[i])) continue;
         number_print(text, sizeof text, "%.6f", value[i]);
-        status = model_record_set(model, key[i], text, err);
+        status = model_set_entry(model, key[i], text, err);
     }
     return status;
 }

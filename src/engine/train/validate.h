@@ -18,6 +18,6 @@ onet_status validate_sets(validation *found, const onet_model *model, const onet
                           void *context, onet_error *err);
 
 /* Into the model's training record, as far as they are known. */
-onet_status validate_record(const validation *found, onet_model *model, onet_error *err);
+onet_status validate_note(const validation *found, onet_model *model, onet_error *err);
 
 #endif

@@ -110,7 +110,7 @@ static void mark(search *s, int city) {
     s->dirty[s->dirties++] = city;
 }
 
-/* Shuts or forces a free edge and records it for undo. */
+/* Shuts or forces a free edge and notes it for undo. */
 static bool fix(search *s, int i, int j, double value) {
     if (!array_reserve(&s->trail, &s->trail_room, s->trail_size + 1, sizeof *s->trail)) {
         s->no_memory = true;
