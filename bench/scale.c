@@ -53,7 +53,7 @@ static _Noreturn void die(const char *text) {
 
 static void step(net *t, const uint32_t *index, int B, int n) {
     t->whole = batch_of_one_size(B, n);
-    t->ops->take(t, index, B);
+    t->ops->start_step(t, index, B);
     t->ops->forward(t);
     t->ops->backward(t);
     t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);

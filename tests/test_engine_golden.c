@@ -131,7 +131,7 @@ static void one_batch(bench *b) {
     golden_noise noise = golden_expected(&b->g);
     onet_error err;
     int B = b->g.B;
-    b->t->ops->take(b->t, b->index, B);
+    b->t->ops->start_step(b->t, b->index, B);
     b->t->ops->forward(b->t);
     near(b, "loss", b->t->ops->loss(b->t), *golden_get(&b->g, "loss", NULL),
          SLACK * noise.loss + floor_of(&b->g));
@@ -175,7 +175,7 @@ static void ten_steps(bench *b) {
     const double *loss = golden_get(&b->g, "adam_loss", NULL);
     b->t->ops->put(b->t, NET_THETA, b->theta, &err);
     for (int s = 0; s < GOLDEN_STEPS; s++) {
-        b->t->ops->take(b->t, b->index + (size_t)s * b->g.B, b->g.B);
+        b->t->ops->start_step(b->t, b->index + (size_t)s * b->g.B, b->g.B);
         b->t->ops->forward(b->t);
         near(b, "loss of a step", b->t->ops->loss(b->t), loss[s], SLACK * noise.adam_loss + 3e-3);
         b->t->ops->backward(b->t);

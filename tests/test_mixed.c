@@ -38,7 +38,7 @@ static void step_run(step *s, const uint32_t *index, int B) {
     onet_error err;
     generated_theta(&s->sh, 6, s->theta);
     assert_int_equal(s->t->ops->put(s->t, NET_THETA, s->theta, &err), ONET_OK);
-    s->t->ops->take(s->t, index, B);
+    s->t->ops->start_step(s->t, index, B);
     s->t->ops->forward(s->t);
     s->loss = s->t->ops->loss(s->t);
     s->t->ops->backward(s->t);

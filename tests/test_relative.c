@@ -125,7 +125,7 @@ static net *training_net(const onet_model *m, const onet_sets *sets, int n, cons
     assert_int_equal(t->ops->data(t, sets, m->mean, m->scale, 0, &err), ONET_OK);
     assert_int_equal(t->ops->put(t, NET_THETA, m->theta, &err), ONET_OK);
     for (int b = 0; b < B; b++) index[b] = (uint32_t)b;
-    t->ops->take(t, index, B);
+    t->ops->start_step(t, index, B);
     return t;
 }
 

@@ -660,7 +660,7 @@ static void the_average_is_that_of_all_steps(void **state) {
         for (uint32_t step = 0; step < STEPS; step++) {
             uint32_t index[B];
             for (uint32_t i = 0; i < B; i++) index[i] = step * B + i;
-            t->ops->take(t, index, B);
+            t->ops->start_step(t, index, B);
             t->ops->forward(t);
             t->ops->backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);
@@ -795,7 +795,7 @@ static void a_step_allocates_nothing(void **state) {
             if (sets_size(sets, i) == 9) index[found++] = i;
         size_t before = alloc_count();
         for (int step = 0; step < 3; step++) {
-            t->ops->take(t, index, found);
+            t->ops->start_step(t, index, found);
             t->ops->forward(t);
             t->ops->backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);

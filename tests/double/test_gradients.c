@@ -154,7 +154,7 @@ static void stray(bench *b) {
 }
 
 static double forward(bench *b, const trial *tr) {
-    b->t->ops->take(b->t, b->index, tr->B);
+    b->t->ops->start_step(b->t, b->index, tr->B);
     b->t->ops->forward(b->t);
     return b->t->ops->loss(b->t);
 }

@@ -35,7 +35,7 @@ static onet_status move_items(csv_table *t, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status group(csv_table *t, onet_error *err) {
+static onet_status gather(csv_table *t, onet_error *err) {
     t->sets = t->names.count;
     t->start = calloc(t->sets + 1, sizeof *t->start);
     t->row_of = malloc(t->rows * sizeof *t->row_of);
@@ -171,7 +171,7 @@ static onet_status order_sets(csv_table *t, onet_error *err) {
 }
 
 onet_status csv_gather_sets(csv_table *t, onet_error *err) {
-    onet_status status = group(t, err);
+    onet_status status = gather(t, err);
     if (!status) status = settle_lost(t, err);
     return status ? status : order_sets(t, err);
 }

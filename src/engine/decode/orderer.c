@@ -223,7 +223,7 @@ static void add_order(onet_answer *a, const beam *from, const int32_t *item, int
     a->found++;
 }
 
-static void look(void *context, int t) {
+static void report_step(void *context, int t) {
     watch *w = context;
     double now = clock_seconds();
     if (now - w->last < 0.1) return;
@@ -245,7 +245,7 @@ static search_query order_query(const order_args *j, size_t set, worker *w, int 
                           .item = w->item + w->start[k],
                           .relations = &w->e.set[k],
                           .constraints = constraints,
-                          .look = sets_size(j->sets, set) >= LARGE && o->progress ? look : NULL,
+                          .progress = sets_size(j->sets, set) >= LARGE && o->progress ? report_step : NULL,
                           .context = &w->large};
 }
 

@@ -500,7 +500,7 @@ static int run_steps(search *s, const frozen *f, encoded *e, const search_query 
     beam_start(s, &s->now[0], f, query);
     for (int t = 0; t < n && alive; t++) {
         if (order_stops(e->options)) return 0;
-        if (query->look) query->look(query->context, t);
+        if (query->progress) query->progress(query->context, t);
         step(s, alive, f, e, n, t);
         int held = choose(s, query, alive, t);
         next_generation(s, f, alive, held, t);

@@ -18,10 +18,10 @@ typedef struct search_query {
      * set; NULL: not wanted. */
     double *choices;
     int width;
-    const int32_t *item;                 /* [n]: the item of the set for each row */
-    const relations *relations;          /* of the set; used if the model has relations */
-    const constraint_graph *constraints; /* on the items; NULL: none */
-    void (*look)(void *context, int t);  /* called at each step t; NULL: not called */
+    const int32_t *item;                    /* [n]: the item of the set for each row */
+    const relations *relations;             /* of the set; used if the model has relations */
+    const constraint_graph *constraints;    /* on the items; NULL: none */
+    void (*progress)(void *context, int t); /* called at each step t; NULL: not called */
     void *context;
 } search_query;
 

@@ -2,8 +2,8 @@
  * set and any number of threads, and CUDA, in a library of its own. The training loop uses backends through
  * this table alone.
  *
- * A step is: take (a batch), forward, backward, optimise. How a backend walks through the blocks of the net
- * is its own business. */
+ * A step is: start_step (with a batch), forward, backward, optimise. How a backend walks through the blocks
+ * of the net is its own business. */
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 
@@ -60,7 +60,7 @@ typedef struct backend {
 
     /* Starts a step with B sets, given by their indices. B is 0 where other ranks have all sets of the batch.
      * index must live until the step ends. */
-    void (*take)(net *t, const uint32_t *index, int B);
+    void (*start_step)(net *t, const uint32_t *index, int B);
     void (*forward)(net *t);  /* log-probabilities and loss */
     void (*backward)(net *t); /* the gradient of the loss, of this rank's sets */
     /* All-reduces the gradient, clips its norm to `clip` (0: no limit) and moves the parameters; the norm of
@@ -79,10 +79,11 @@ typedef struct backend {
 struct net {
     const backend *ops;
     const shape *sh;
-    int device;       /* number of the GPU */
-    int B;            /* sets of this batch in this rank */
-    batch_size whole; /* the batch over all ranks; the caller sets it before take where ranks share a batch */
-    int losses_kept;  /* batches whose losses can be read afterwards */
+    int device; /* number of the GPU */
+    int B;      /* sets of this batch in this rank */
+    batch_size
+        whole; /* the batch over all ranks; the caller sets it before start_step where ranks share a batch */
+    int losses_kept;          /* batches whose losses can be read afterwards */
     onet_precision precision; /* of products, where the device can: their factors may be rounded so far */
     int update;               /* 1: running statistics move with this batch */
     /* All-reduce (sum) over the ranks, in place, with the same bits in each rank; NULL in a single rank. All
@@ -98,8 +99,8 @@ struct net {
      */
     const int32_t *target;
     /* Share of the encoder's pooled features that are 0 in a step, the others scaled up (kernels/dropout.h),
-     * and the seed of the step: set before each take. Set i of this rank is number first_set + i * ranks of
-     * all sets; 0 ranks count as 1. */
+     * and the seed of the step: set before each start_step. Set i of this rank is number first_set + i *
+     * ranks of all sets; 0 ranks count as 1. */
     float dropout;
     uint32_t dropout_seed, first_set, ranks;
     const uint32_t

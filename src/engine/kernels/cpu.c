@@ -179,7 +179,7 @@ static void take_chunk(cpu *s, int block, int chunk) {
     }
 }
 
-static void take(net *t, const uint32_t *index, int B) {
+static void start_step(net *t, const uint32_t *index, int B) {
     cpu *s = (cpu *)t;
     t->B = B;
     s->index = index;
@@ -254,7 +254,7 @@ static const backend cpu_backend = {.name = "cpu",
                                     .reserve = cpu_memory_reserve,
                                     .put = cpu_put,
                                     .get = cpu_get,
-                                    .take = take,
+                                    .start_step = start_step,
                                     .forward = forward,
                                     .backward = backward,
                                     .optimise = cpu_optimise,

@@ -8,7 +8,7 @@
 #include "engine/base/memory.h"
 
 /* The next `count` numbers of the block, aligned for vectors. */
-static real *take(weights *w, size_t count) {
+static real *next_numbers(weights *w, size_t count) {
     real *p = w->block ? w->block + w->taken : NULL;
     w->taken += (count + 15) / 16 * 16;
     return p;
@@ -21,29 +21,29 @@ static void place(weights *w, bool backward) {
     for (int k = 0; k < sh->s.encoder_blocks; k++) {
         encoder_weights *e = &w->enc[k];
         int in = sh->enc[k].in;
-        e->first = take(w, packed_size(in, 2 * w->H));
-        e->bias1 = take(w, 2 * (size_t)w->H);
-        e->second = take(w, (size_t)w->H * w->O);
-        e->bias2 = take(w, (size_t)w->O);
-        e->sign = take(w, (size_t)w->O);
-        if (w->E) e->related = take(w, 2 * (size_t)sh->s.relations * w->H);
-        if (backward) e->first_t = take(w, packed_size(2 * w->H, pad(in)));
+        e->first = next_numbers(w, packed_size(in, 2 * w->H));
+        e->bias1 = next_numbers(w, 2 * (size_t)w->H);
+        e->second = next_numbers(w, (size_t)w->H * w->O);
+        e->bias2 = next_numbers(w, (size_t)w->O);
+        e->sign = next_numbers(w, (size_t)w->O);
+        if (w->E) e->related = next_numbers(w, 2 * (size_t)sh->s.relations * w->H);
+        if (backward) e->first_t = next_numbers(w, packed_size(2 * w->H, pad(in)));
     }
     for (int m = 0; m < sh->s.decoder_blocks; m++) {
         decoder_weights *d = &w->dec[m];
         size_t square = 3 * (size_t)m * w->C * w->C, planes = square + 3 * (size_t)(w->E * w->C * w->C);
-        d->v = take(w, planes);
-        d->p = take(w, square);
-        if (backward) d->p_t = take(w, square);
-        if (backward) d->v_t = take(w, planes);
-        d->bias = take(w, (size_t)w->C);
-        d->sign = take(w, (size_t)w->C);
+        d->v = next_numbers(w, planes);
+        d->p = next_numbers(w, square);
+        if (backward) d->p_t = next_numbers(w, square);
+        if (backward) d->v_t = next_numbers(w, planes);
+        d->bias = next_numbers(w, (size_t)w->C);
+        d->sign = next_numbers(w, (size_t)w->C);
     }
-    w->rows = take(w, packed_size(sh->D, w->Q));
-    if (backward) w->rows_t = take(w, packed_size(w->Q, w->D));
-    w->head_x = take(w, (size_t)w->D);
-    w->head_v = take(w, (size_t)sh->s.decoder_blocks * w->C);
-    w->head_e = take(w, (size_t)w->C);
+    w->rows = next_numbers(w, packed_size(sh->D, w->Q));
+    if (backward) w->rows_t = next_numbers(w, packed_size(w->Q, w->D));
+    w->head_x = next_numbers(w, (size_t)w->D);
+    w->head_v = next_numbers(w, (size_t)sh->s.decoder_blocks * w->C);
+    w->head_e = next_numbers(w, (size_t)w->C);
 }
 
 bool weights_new(weights *w, const shape *sh, bool backward) {

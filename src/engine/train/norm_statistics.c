@@ -22,7 +22,7 @@ static onet_status statistics_of_batch(run *r, const batch *b, float *theta, siz
     memset(theta + sh->trained, 0, count * sizeof *theta);
     onet_status status = r->net->ops->put(r->net, NET_THETA, theta, err);
     r->net->dropout = 0; /* the statistics are for ordering */
-    run_take_batch(r, b);
+    run_start_step(r, b);
     r->net->ops->forward(r->net);
     onet_status got = r->net->ops->get(r->net, NET_THETA, theta, err);
     if (status || got) return status ? status : got;

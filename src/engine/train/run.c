@@ -47,7 +47,7 @@ onet_status run_read_losses(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-void run_take_batch(run *r, const batch *b) {
+void run_start_step(run *r, const batch *b) {
     const uint32_t *index = r->sets.plan->index + b->first;
     int here = b->count;
     if (r->w) {
@@ -56,7 +56,7 @@ void run_take_batch(run *r, const batch *b) {
         r->net->whole = batches_size(r->sets.plan, b, r->sets.now);
         r->net->row = r->sets.row;
     }
-    r->net->ops->take(r->net, index, here);
+    r->net->ops->start_step(r->net, index, here);
 }
 
 /* Memory for every batch of the plan: whole batches, with ranks too, since chance may bring all sets of a

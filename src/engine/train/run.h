@@ -175,7 +175,7 @@ onet_status run_fetch(run *r, onet_error *err);
  * is not finite. */
 onet_status run_read_losses(run *r, onet_error *err);
 /* Passes this rank's sets of a batch to the net. */
-void run_take_batch(run *r, const batch *b);
+void run_start_step(run *r, const batch *b);
 /* Memory for every batch of the plan. */
 onet_status run_reserve(run *r, onet_error *err);
 /* The sets of an epoch, the plan of their batches, and memory for these. `whole`: the sets as they are

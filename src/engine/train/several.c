@@ -47,7 +47,7 @@ struct several {
 
 /* Reports one model's progress as a part of the whole, as if those that have not begun took as long as this
  * one. Of models that are trained at once the first reports for all, the others only when an epoch ends. */
-static int tell(void *context, const onet_progress *now) {
+static int report_progress(void *context, const onet_progress *now) {
     member *m = context;
     several *s = m->all;
     thread_pool_hold(s->thread_pool);
@@ -76,7 +76,7 @@ static int tell(void *context, const onet_progress *now) {
     return stop;
 }
 
-static int look(void *context) {
+static int is_stopped(void *context) {
     several *s = context;
     return s->o->progress && s->o->progress(s->o->context, &s->last);
 }
@@ -108,7 +108,7 @@ static void train_member(void *arg, int number, int thread) {
     o.half = 0; /* the merged model is rounded, once */
     o.keep = 0; /* all files were checked before the first training began */
     o.best = o.best || path ? &s->best[number] : NULL;
-    o.progress = tell;
+    o.progress = report_progress;
     o.context = m;
     if (!m->status) m->status = train_together(s->w, &s->part[number], s->train, s->valid, &o, &m->err);
     free(path);
@@ -190,7 +190,7 @@ static onet_status validate(several *s, onet_model *model, const onet_sets *vali
     const gpu_choice gpu = gpu_of_rank(s->w ? s->w->local_rank : 0);
     bool on_gpu = kernels && !strcmp(kernels, "cuda");
     validation found;
-    onet_status status = validate_sets(&found, model, valid, s->o, on_gpu ? &gpu : NULL, look, s, err);
+    onet_status status = validate_sets(&found, model, valid, s->o, on_gpu ? &gpu : NULL, is_stopped, s, err);
     if (status == ONET_INTERRUPTED) return fail(err, status, "stopped while the merged model was measured");
     if (status) return status;
     s->last.valid_exact = found.exact;
@@ -211,7 +211,7 @@ static onet_status merge(several *s, onet_model **model, bool ended, onet_error 
     if (!status && best) status = merge_best(s, ended, err);
     s->last.seconds_left = 0;
     s->last.ended = 0; /* no epoch of a model */
-    if (!status && ended) look(s);
+    if (!status && ended) is_stopped(s);
     return status;
 }
 
@@ -219,8 +219,8 @@ static onet_status begin(several *s, onet_error *err) {
     onet_status status = s->train ? train_check_vary(s->train, s->o, err) : ONET_OK;
     if (status || !s->first || !s->o->model_path) return status;
     char *path = train_beside(s->o->model_path, TRAIN_LOCK);
-    status =
-        path ? lock_take(&s->lock, path, s->o->model_path, err) : fail_memory(err, "the names of the files");
+    status = path ? lock_acquire(&s->lock, path, s->o->model_path, err)
+                  : fail_memory(err, "the names of the files");
     free(path);
     return status ? status : train_check_files(s->o, err);
 }

@@ -164,7 +164,7 @@ static int best_rows(const tuner *s, onet_tried *row, int most) {
     return count;
 }
 
-void tune_tell(tuner *s) {
+void tune_report_progress(tuner *s) {
     if (!s->how.progress) return;
     onet_tried row[SHOWN_ROWS];
     onet_tune_progress now = {.trials = s->done.count ? (int)s->done.count - 1 : 0,

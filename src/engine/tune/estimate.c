@@ -29,7 +29,7 @@ static void estimate_one(void *arg, int number, int thread) {
     running r = {.s = s, .started = clock_seconds()};
     onet_train_options o = tune_options(s, made, s->on_gpu ? s->threads : s->threads / s->workers);
     if (!given) train_options_of_model(&o, number);
-    o.progress = tune_look;
+    o.progress = tune_trial_progress;
     o.context = &r;
     e->status[number] = tune_train(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);
 }

@@ -44,7 +44,7 @@ static void glance(running *r, const onet_progress *now) {
     }
 }
 
-int tune_look(void *context, const onet_progress *now) {
+int tune_trial_progress(void *context, const onet_progress *now) {
     running *r = context;
     tuner *s = r->s;
     double seconds = clock_seconds() - r->started;
@@ -54,7 +54,7 @@ int tune_look(void *context, const onet_progress *now) {
         r->slow = true;
     if (r->row && now->ended && !r->hopeless) glance(r, now);
     if (!atomic_flag_test_and_set(&s->busy)) {
-        tune_tell(s);
+        tune_report_progress(s);
         atomic_flag_clear(&s->busy);
     }
     return r->slow || r->hopeless || atomic_load(&s->stop) || atomic_load(&s->late);
@@ -160,7 +160,7 @@ static void run_trial(tuner *s, const asked_trial *t, int threads, trial *row) {
         r.bar = s->bar[t->kind];
     }
     o.epochs = row->epochs;
-    o.progress = tune_look;
+    o.progress = tune_trial_progress;
     o.context = &r;
     onet_status status =
         tune_train(s, &model, &t->made, s->rest[t->part], glances ? s->glanced : NULL, &o, &err);

@@ -100,7 +100,7 @@ void tune_fill_tried(const tuner *s, const config *c, onet_tried *t);
 /* The best settings so far; NULL: no trial has ended. */
 const config *tune_winner(const tuner *s);
 /* Calls the caller's progress function; whoever calls it holds `busy`. */
-void tune_tell(tuner *s);
+void tune_report_progress(tuner *s);
 /* Search seconds so far, as the trials tell. */
 double tune_now(const tuner *s);
 /* How long an epoch takes, about, in epochs of the default net on whole sets. */
@@ -137,7 +137,7 @@ onet_train_options tune_options(const tuner *s, const choice_made *made, int thr
 onet_status tune_train(const tuner *s, onet_model **model, const choice_made *made, const onet_sets *sets,
                        const onet_sets *valid, const onet_train_options *o, onet_error *err);
 /* The progress function of a training; its context is a `running`. */
-int tune_look(void *context, const onet_progress *now);
+int tune_trial_progress(void *context, const onet_progress *now);
 /* each [sets] */
 onet_status tune_measure_each(onet_set_measure *each, const tuner *s, const onet_model *model,
                               const onet_sets *sets, int threads, onet_error *err);

@@ -64,7 +64,7 @@ static void size_batch(gpu *s, const uint32_t *index, int B) {
     s->n = same ? s->here.largest : 0;
 }
 
-static void take(net *t, const uint32_t *index, int B) {
+static void start_step(net *t, const uint32_t *index, int B) {
     gpu *s = (gpu *)t;
     step_launch(s, 0);
     t->B = B;
@@ -245,7 +245,7 @@ static const backend cuda_backend = {.name = "cuda",
                                      .reserve = memory_reserve,
                                      .put = put,
                                      .get = get_block,
-                                     .take = take,
+                                     .start_step = start_step,
                                      .forward = forward,
                                      .backward = backward,
                                      .optimise = optimise,
