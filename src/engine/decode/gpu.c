@@ -181,7 +181,7 @@ static bool row_table_new(row_table *table, const onet_sets *sets) {
 }
 
 /* A batch of sets on its way to the device or back. */
-typedef struct part {
+typedef struct transfer {
     const gpu_work *work;
     row_table table;
     const place *place; /* [sets that go together] */
@@ -192,21 +192,21 @@ typedef struct part {
     const int32_t *order;
     const double *logprob;
     const float *step;
-} part;
+} transfer;
 
-static int32_t item_of(const part *p, size_t set, size_t row) {
+static int32_t item_of(const transfer *p, size_t set, size_t row) {
     const onet_sets *sets = p->work->sets;
     return p->table.item ? p->table.item[sets->start[set] - sets->start[0] + row] : (int32_t)row;
 }
 
-static int32_t row_of(const part *p, size_t set, int32_t item) {
+static int32_t row_of(const transfer *p, size_t set, int32_t item) {
     const onet_sets *sets = p->work->sets;
     return p->table.row ? p->table.row[sets->start[set] - sets->start[0] + (size_t)item] : item;
 }
 
 /* The constraints of a set, in rows. The graph has the items that come after an item; the device needs those
  * that come before it. */
-static void take_rules(const part *p, size_t set, int32_t *numbers) {
+static void take_rules(const transfer *p, size_t set, int32_t *numbers) {
     const constraint_graph *g = &p->work->graph[set];
     order_rules r = order_rules_at(numbers, p->placed);
     r.last[0] = g->last_head < 0 ? -1 : row_of(p, set, g->last_head);
@@ -228,7 +228,7 @@ static void take_rules(const part *p, size_t set, int32_t *numbers) {
 }
 
 /* The relations of a set, in rows: [n, n, R]. */
-static void take_pairs(const part *p, size_t set, float *to) {
+static void take_pairs(const transfer *p, size_t set, float *to) {
     const onet_sets *sets = p->work->sets;
     size_t n = (size_t)p->n, R = (size_t)sets->pairs->width;
     for (size_t i = 0; i < n; i++) {
@@ -240,7 +240,7 @@ static void take_pairs(const part *p, size_t set, float *to) {
 
 static void take_job(void *arg, int job, int thread) {
     (void)thread;
-    const part *p = arg;
+    const transfer *p = arg;
     const onet_sets *sets = p->work->sets;
     size_t n = (size_t)p->n, placed = (size_t)p->placed, width = (size_t)sets->width;
     for (int s = job * JOB; s < p->count && s < (job + 1) * JOB; s++) {
@@ -257,7 +257,8 @@ static void take_job(void *arg, int job, int thread) {
 }
 
 /* One order, followed by the context items. */
-static void add_order(const part *p, size_t set, onet_answer *a, const int32_t *order, const float *step) {
+static void add_order(const transfer *p, size_t set, onet_answer *a, const int32_t *order,
+                      const float *step) {
     size_t n = (size_t)p->n, placed = (size_t)p->placed, at = (size_t)a->found * n;
     for (size_t t = 0; t < n; t++) {
         a->order[at + t] = item_of(p, set, t < placed ? (size_t)order[t] : t);
@@ -268,7 +269,7 @@ static void add_order(const part *p, size_t set, onet_answer *a, const int32_t *
 
 static void give_job(void *arg, int job, int thread) {
     (void)thread;
-    const part *p = arg;
+    const transfer *p = arg;
     size_t placed = (size_t)p->placed, found = (size_t)p->found;
     for (int s = job * JOB; s < p->count && s < (job + 1) * JOB; s++) {
         size_t set = p->place[s].set;
@@ -288,7 +289,7 @@ static void give_job(void *arg, int job, int thread) {
 
 static bool take(void *context, size_t first, int count, float *items, float *pairs, int32_t *given,
                  int32_t *rules) {
-    part p = *(const part *)context;
+    transfer p = *(const transfer *)context;
     if (order_stops(p.work->options)) return false;
     p.place += first;
     p.count = count;
@@ -302,7 +303,7 @@ static bool take(void *context, size_t first, int count, float *items, float *pa
 
 static void give(void *context, size_t first, int count, const int32_t *order, const double *logprob,
                  const float *step) {
-    part p = *(const part *)context;
+    transfer p = *(const transfer *)context;
     p.place += first;
     p.count = count;
     p.order = order;
@@ -315,7 +316,7 @@ static void give(void *context, size_t first, int count, const int32_t *order, c
 static onet_status run_together(order_device *d, const gpu_work *work, row_table table, const place *all,
                                 size_t count, onet_error *err) {
     int n = all->n, placed = all->placed, beams = work->answers ? search_orders(placed, work->beams) : 1;
-    part p = {.work = work, .table = table, .place = all, .n = n, .placed = placed};
+    transfer p = {.work = work, .table = table, .place = all, .n = n, .placed = placed};
     p.found = !work->answers ? 1 : work->top < beams ? work->top : beams;
     size_t pairs = 0;
     for (size_t s = 0; all->constrained && s < count; s++) {

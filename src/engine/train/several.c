@@ -33,13 +33,13 @@ struct several {
     const world *w;
     const onet_train_options *o;
     const onet_sets *train, *valid;
-    onet_model *part[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL where nothing was validated */
-    member *member;                                            /* [o->models] */
-    int count;                                                 /* of `part` */
-    int at_once;                                               /* models that are trained at the same time */
-    int threads;                                               /* of each */
-    onet_progress last;                                        /* as last told to the caller */
-    bool first;                                                /* rank 0, which has the files */
+    onet_model *model[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL where nothing was validated */
+    member *member;                                             /* [o->models] */
+    int count;                                                  /* of `model` */
+    int at_once;                                                /* models that are trained at the same time */
+    int threads;                                                /* of each */
+    onet_progress last;                                         /* as last told to the caller */
+    bool first;                                                 /* rank 0, which has the files */
     bool stop;                /* asked for by the caller, or one has failed */
     thread_pool *thread_pool; /* NULL: one after the other */
     lock lock;
@@ -99,7 +99,7 @@ static void train_member(void *arg, int number, int thread) {
     m->begun = !s->stop;
     thread_pool_release(s->thread_pool);
     if (!m->begun) return;
-    char *path = o.model_path ? train_part(o.model_path, number + 1) : NULL;
+    char *path = o.model_path ? train_path_of_model(o.model_path, number + 1) : NULL;
     m->status = o.model_path && !path ? fail_memory(&m->err, "the names of the files") : ONET_OK;
     m->status = world_agree(s->w, m->status, &m->err);
     train_options_of_model(&o, number);
@@ -110,7 +110,7 @@ static void train_member(void *arg, int number, int thread) {
     o.best = o.best || path ? &s->best[number] : NULL;
     o.progress = report_progress;
     o.context = m;
-    if (!m->status) m->status = train_together(s->w, &s->part[number], s->train, s->valid, &o, &m->err);
+    if (!m->status) m->status = train_together(s->w, &s->model[number], s->train, s->valid, &o, &m->err);
     free(path);
     thread_pool_hold(s->thread_pool);
     m->over = true;
@@ -142,11 +142,11 @@ static onet_status train_members(several *s, onet_error *err) {
             status = m->status;
             if (err) *err = m->err;
         }
-        onet_model *part = s->part[i], *best = s->best[i];
-        s->part[i] = s->best[i] = NULL;
-        if (part) {
+        onet_model *model = s->model[i], *best = s->best[i];
+        s->model[i] = s->best[i] = NULL;
+        if (model) {
             s->best[s->count] = best;
-            s->part[s->count++] = part;
+            s->model[s->count++] = model;
         }
     }
     return status;
@@ -186,7 +186,7 @@ static onet_status merge_best(several *s, bool ended, onet_error *err) {
 
 /* Measures the merged model, and tells the caller. */
 static onet_status validate(several *s, onet_model *model, const onet_sets *valid, onet_error *err) {
-    const char *kernels = onet_model_record(s->part[0], "kernels");
+    const char *kernels = onet_model_record(s->model[0], "kernels");
     const gpu_choice gpu = gpu_of_rank(s->w ? s->w->local_rank : 0);
     bool on_gpu = kernels && !strcmp(kernels, "cuda");
     validation found;
@@ -199,7 +199,7 @@ static onet_status validate(several *s, onet_model *model, const onet_sets *vali
 }
 
 static onet_status merge(several *s, onet_model **model, bool ended, onet_error *err) {
-    onet_status status = onet_model_merge(model, (const onet_model *const *)s->part, (size_t)s->count, err);
+    onet_status status = onet_model_merge(model, (const onet_model *const *)s->model, (size_t)s->count, err);
     if (!status && s->o->half) status = onet_model_set_half(*model, 1, err);
     bool best = s->best[0] != NULL; /* after a stop nothing is written */
     if (!status && ended && s->first && s->valid) status = validate(s, *model, s->valid, err);
@@ -252,7 +252,7 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
         *model = NULL;
     }
     for (int i = 0; i < ONET_MAX_MERGED; i++) {
-        onet_model_free(s.part[i]);
+        onet_model_free(s.model[i]);
         onet_model_free(s.best[i]);
     }
     free(s.member);
