@@ -24,7 +24,7 @@ static double floor_of(const golden *g) {
 
 typedef struct bench {
     golden g;
-    shape sh;
+    net_shape sh;
     net *t;
     onet_sets *sets; /* GOLDEN_STEPS batches, one after the other */
     uint32_t *index;
@@ -71,7 +71,7 @@ static void add_batch(bench *b, int step, uint8_t *context) {
 static void setup(bench *b, const char *name, const char *kernel_set) {
     onet_error err;
     golden_load(&b->g, name);
-    assert_int_equal(shape_make(&b->sh, &b->g.settings, &err), ONET_OK);
+    assert_int_equal(net_shape_make(&b->sh, &b->g.settings, &err), ONET_OK);
     batch_size size = {0};
     for (int k = 0; k < b->g.B; k++) batch_size_add(&size, golden_items(&b->g, k), golden_placed(&b->g, k));
     uint8_t *context = need(malloc(GOLDEN_STEPS * size.items));
@@ -121,7 +121,7 @@ static double *records(bench *b, int tensors, const float *block, const float *m
     return out;
 }
 
-static int trained_tensors(const shape *sh) {
+static int trained_tensors(const net_shape *sh) {
     int count = 0;
     while (count < sh->tensors && sh->tensor[count].trained) count++;
     return count;

@@ -118,7 +118,7 @@ static const onet_settings related_small = {1, 1, 16, 5, ONET_POOL_MAX, 0, 16, 0
 static const onet_settings related_tsp = {1, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 1, {0}};
 
 typedef struct sample {
-    shape sh;
+    net_shape sh;
     onet_sets sets;
     onet_words words;
     onet_pairs pairs;
@@ -187,7 +187,7 @@ static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed
     const onet_settings *s = &tc->s;
     onet_error err;
     memset(k, 0, sizeof *k);
-    must(shape_make(&k->sh, s, &err), &err);
+    must(net_shape_make(&k->sh, s, &err), &err);
     size_t items = 0;
     for (int b = 0; b < count; b++) items += (size_t)size_of(tc, b);
     k->B = count;
@@ -1043,9 +1043,9 @@ static void together(const test_case *tc, uint64_t seed, int vocabulary, int siz
  * that is not too slow. */
 static void limits(const char *name, const onet_settings *s, int refusal_alone) {
     onet_error err = {.text = ""};
-    shape sh;
+    net_shape sh;
     net *t;
-    must(shape_make(&sh, s, &err), &err);
+    must(net_shape_make(&sh, s, &err), &err);
     must(open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err), &err);
     onet_status status = t->ops->reserve(t, batch_of_one_size(1, 30000), &err);
     t->ops->close(t);
@@ -1074,9 +1074,9 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
 /* A net that sees neither features nor pairs in an encoder has no rows to multiply. */
 static void refused(const onet_settings *s) {
     onet_error err = {.text = ""};
-    shape sh;
+    net_shape sh;
     net *t = NULL;
-    must(shape_make(&sh, s, &err), &err);
+    must(net_shape_make(&sh, s, &err), &err);
     onet_status status = open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err);
     report("no features and no encoder", "the refusal", -1, status == ONET_USAGE && !t ? 0 : INFINITY, 0);
 }
@@ -1151,8 +1151,8 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
                   onet_precision precision, member *m) {
     if (wanted && !strstr(name, wanted)) return;
     onet_error err;
-    shape sh;
-    must(shape_make(&sh, s, &err), &err);
+    net_shape sh;
+    must(net_shape_make(&sh, s, &err), &err);
     int sizes = last - first + 1, each = 4 * B, d = s->width;
     size_t count = (size_t)each * sizes, items = 0;
     for (int n = first; n <= last; n++) items += (size_t)each * n;

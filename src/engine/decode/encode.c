@@ -194,7 +194,7 @@ static void run_pairs(thread_pool *threads, encode_args *j) {
 void encode(encoded *e, const frozen *f, const float *const *items, const int *start, int count, int placed,
             thread_pool *threads) {
     encode_args j = {e, f, items, start, count, start[count], 0, count > 1 ? GROUP_ROWS : ROWS, 1};
-    const shape *sh = &f->model->sh;
+    const net_shape *sh = &f->model->sh;
     thread_pool_run(threads, jobs_of(&j), take_rows, &j);
     if (sh->s.relative) thread_pool_run(threads, sh->s.width, relative_column, &j);
     for (j.block = 0; j.block < sh->s.encoder_blocks; j.block++) {

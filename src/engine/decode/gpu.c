@@ -56,7 +56,7 @@ static void put_pool(block *b, const frozen *f, int m, size_t bias) {
 }
 
 static void put_net(order_net *n, block *b, const frozen *f) {
-    const shape *sh = &f->model->sh;
+    const net_shape *sh = &f->model->sh;
     size_t H = (size_t)f->w.H, O = (size_t)f->w.O, C = (size_t)f->w.C, R = (size_t)sh->s.relations;
     size_t plane = (size_t)f->w.E * 3 * C * C; /* weights of relations, before those of v */
     int N = sh->s.decoder_blocks;

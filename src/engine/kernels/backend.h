@@ -8,7 +8,7 @@
 #define KERNELS_BACKEND_H
 
 #include "engine/kernels/kernels.h"
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 
 typedef struct net net;
 
@@ -78,7 +78,7 @@ typedef struct backend {
 
 struct net {
     const backend *ops;
-    const shape *sh;
+    const net_shape *sh;
     int device; /* number of the GPU */
     int B;      /* sets of this batch in this rank */
     batch_size
@@ -123,9 +123,9 @@ extern const net_stages cpu_stages;
 
 /* device: as in kernels/device.h; local_rank: this rank among those of the same machine; kernel_set and
  * threads: of the CPU. */
-onet_status net_open(net **t, const shape *sh, const char *device, int local_rank, const char *kernel_set,
+onet_status net_open(net **t, const net_shape *sh, const char *device, int local_rank, const char *kernel_set,
                      int threads, onet_error *err);
-onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);
+onet_status cpu_open(net **t, const net_shape *sh, const char *kernel_set, int threads, onet_error *err);
 /* Of the last batch: log-probability of item i at step t, [m, m] for set after set; 0 for placed items. */
 const real *cpu_logprob(const net *t);
 /* The name of the kernel set, or of the backend where that is not the CPU. */

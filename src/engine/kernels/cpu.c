@@ -266,7 +266,7 @@ const char *net_kernels(const net *t) {
     return t->ops == &cpu_backend ? ((const cpu *)t)->k->name : t->ops->name;
 }
 
-onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err) {
+onet_status cpu_open(net **t, const net_shape *sh, const char *kernel_set, int threads, onet_error *err) {
     const kernels *k = kernels_pick(kernel_set);
     if (!k)
         return fail_field(err, ONET_USAGE, "onet_train_options.kernels",

@@ -51,7 +51,7 @@ typedef struct cpu {
     thread_pool *threads;
     weights w;
     void *fixed_memory, *batch_memory, *vector_memory; /* all arrays below lie in these */
-    real *theta, *grad, *m, *v, *average;              /* blocks of shape.h */
+    real *theta, *grad, *m, *v, *average;              /* blocks of net_shape.h */
 
     const onet_sets *sets;
     real *mean, *scale; /* [width + R] */

@@ -18,7 +18,7 @@
 #define CUDA_PEEK            "ordernet_cuda_peek"
 #define CUDA_STAGES          "ordernet_cuda_stages"
 
-typedef onet_status cuda_open_fn(net **t, const shape *sh, gpu_choice gpu, onet_error *err);
+typedef onet_status cuda_open_fn(net **t, const net_shape *sh, gpu_choice gpu, onet_error *err);
 
 /* For the tests: copies one of the arrays of a step from the device, in the device's layout; returns how
  * many numbers, 0 on failure. */

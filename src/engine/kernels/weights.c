@@ -16,7 +16,7 @@ static real *next_numbers(weights *w, size_t count) {
 
 /* Gives each array its place; without a block, finds how large that must be. */
 static void place(weights *w, bool backward) {
-    const shape *sh = w->sh;
+    const net_shape *sh = w->sh;
     w->taken = 0;
     for (int k = 0; k < sh->s.encoder_blocks; k++) {
         encoder_weights *e = &w->enc[k];
@@ -46,7 +46,7 @@ static void place(weights *w, bool backward) {
     w->head_e = next_numbers(w, (size_t)w->C);
 }
 
-bool weights_new(weights *w, const shape *sh, bool backward) {
+bool weights_new(weights *w, const net_shape *sh, bool backward) {
     memset(w, 0, sizeof *w);
     int M = sh->s.encoder_blocks, N = sh->s.decoder_blocks;
     w->sh = sh;
@@ -156,7 +156,8 @@ void norm_free(norm *b) {
     *b = (norm){0};
 }
 
-void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width) {
+void norm_frozen(norm *b, const net_shape *sh, const real *theta, const real *statistics, norm_at at,
+                 int width) {
     const real *mean = statistics + (at.mean - sh->trained), *var = statistics + (at.var - sh->trained);
     for (int c = 0; c < width; c++) {
         double inv = 1 / sqrt((double)var[c] + NORM_EPSILON), g = (double)theta[at.gamma + c] * inv;

@@ -56,7 +56,7 @@ static int describe(onet_tensor *to, const tensor *t) {
 
 int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
     if (!m || !to) return 0;
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     size_t tensors = (size_t)sh->tensors, slopes = 0;
     if (i < tensors) return describe(to, &sh->tensor[i]);
     i -= tensors;

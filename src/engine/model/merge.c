@@ -159,7 +159,7 @@ static void put_vector(const part *p, size_t to, size_t from, int count, int at)
 }
 
 static void put_norm(const part *p, const norm_at *to, const norm_at *from, int count, int at) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     put_vector(p, to->gamma, from->gamma, count, at);
     put_vector(p, to->beta, from->beta, count, at);
     put_vector(p, to->mean, from->mean, count, at);
@@ -178,7 +178,7 @@ static void put_norm(const part *p, const norm_at *to, const norm_at *from, int 
 }
 
 static void put_encoder(const part *p, int k) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     const encoder_at *from = &one->enc[k], *to = &all->enc[k];
     int H = one->s.hidden, O = one->s.encoder_out;
     for (int h = 0; h < H; h++) {
@@ -200,7 +200,7 @@ static void put_encoder(const part *p, int k) {
 
 /* A row of weights [channels, taps], times `factor`. */
 static void put_row(const part *p, size_t to, size_t from, int channels, int taps, float factor) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     float *row = p->all->theta + to;
     const float *own = p->one->theta + from, *start = p->one->theta + one->start;
     for (int c = 0; c < channels; c++)
@@ -223,7 +223,7 @@ static void put_decoder(const part *p, int m) {
 }
 
 static void put_part(const part *p) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     for (int k = 0; k < one->s.encoder_blocks; k++) put_encoder(p, k);
     for (int m = 0; m < one->s.decoder_blocks; m++) put_decoder(p, m);
     for (int c = one->inputs; c < one->D; c++)

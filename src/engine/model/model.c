@@ -15,7 +15,7 @@ onet_status model_new(onet_model **model, const onet_settings *settings, onet_er
     *model = NULL;
     onet_model *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err, "a model");
-    onet_status status = shape_make(&m->sh, settings, err);
+    onet_status status = net_shape_make(&m->sh, settings, err);
     if (!status) {
         m->theta = array_new(m->sh.total, sizeof *m->theta);
         m->slope = array_new(m->sh.total - m->sh.trained, sizeof *m->slope);

@@ -6,7 +6,7 @@
 #include "engine/data/columns.h"
 #include "engine/data/relating.h"
 #include "engine/data/scaling.h"
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 #include "engine/words/words.h"
 
 typedef struct training_entry {
@@ -14,7 +14,7 @@ typedef struct training_entry {
 } training_entry;
 
 struct onet_model {
-    shape sh;
+    net_shape sh;
     float *theta; /* [sh.total], laid out by sh */
     /* The norms' statistics for sets of n items (docs/model.md): theta has them at 1/n = inverse_size, slope
      * [sh.total - sh.trained] how they change with 1/n. Sets of fewer than smallest_size items have those of

@@ -184,7 +184,7 @@ static const size_t one = 1;
 
 /* Says why a model could not be loaded again; such a model is not written. */
 static onet_status check_numbers(const onet_model *m, const char *name, onet_status bad, onet_error *err) {
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];
         bool variance = tensor_is_variance(t);
@@ -251,7 +251,7 @@ typedef struct place {
 } place;
 
 static onet_status save(const onet_model *m, place to, onet_error *err) {
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     size_t count = 0, width = model_inputs(m);
     pairs p = {0};
     words_tensors w = {0};
@@ -413,7 +413,7 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
 
 /* Checks that all tensors are there before memory is allocated for any: the file must be as long as
  * they are. */
-static onet_status check_tensors(const safetensors *file, const shape *sh, onet_error *err) {
+static onet_status check_tensors(const safetensors *file, const net_shape *sh, onet_error *err) {
     const st_tensor *found;
     size_t width = (size_t)(sh->s.width + sh->s.relations);
     onet_status status;
@@ -492,7 +492,7 @@ static onet_status read_relations(const safetensors *file, onet_model *m, onet_e
 }
 
 static onet_status read_tensors(const safetensors *file, onet_model *m, onet_error *err) {
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     onet_status status = ONET_OK;
     for (int k = 0; k < sh->tensors && !status; k++) {
         const tensor *t = &sh->tensor[k];
@@ -557,9 +557,9 @@ static onet_status load(const safetensors *file, onet_model **model, onet_error 
     onet_settings settings = {0};
     onet_status status = read_settings(file, &settings, err);
     if (status) return status;
-    shape *sh = malloc(sizeof *sh);
+    net_shape *sh = malloc(sizeof *sh);
     if (!sh) return fail_memory(err, "a model");
-    if ((status = shape_make(sh, &settings, err))) {
+    if ((status = net_shape_make(sh, &settings, err))) {
         status = ONET_BAD;
         error_prefix(err, "%s", safetensors_name(file));
         error_field(err, ""); /* the file's, which no option changes */

@@ -90,7 +90,7 @@ static onet_status make_state(run *r, onet_error *err) {
     if ((status = model_new(&r->model, &settings, err)) ||
         (status = batches_new(&r->sets.plan, r->sets.train, r->o.batch, r->o.batches, err)))
         return status;
-    const shape *sh = &r->model->sh;
+    const net_shape *sh = &r->model->sh;
     r->sets.now = r->sets.train;
     if ((status = augment_new(&r->sets.augment, r->sets.train, r->sets.own, &r->o, r->w ? r->w->rank : 0,
                               r->w ? r->w->size : 1, err)) ||
@@ -138,7 +138,7 @@ static void sum_floats(void *context, real *values, size_t count) {
 
 /* All ranks compute on the same kind of device: on CPUs where only some have found a GPU. */
 static onet_status open_device(run *r, onet_error *err) {
-    const shape *sh = &r->model->sh;
+    const net_shape *sh = &r->model->sh;
     onet_status status =
         net_open(&r->net, sh, r->o.device, r->w ? r->w->local_rank : 0, r->o.kernels, r->o.threads, err);
     status = world_agree(r->w, status, err);

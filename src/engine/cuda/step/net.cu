@@ -302,7 +302,7 @@ static onet_status open_device(gpu *s, gpu_choice which, onet_error *err) {
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-CUDA_VERSIONED(ordernet_cuda_open)(net **t, const shape *sh, gpu_choice gpu_wanted, onet_error *err) {
+CUDA_VERSIONED(ordernet_cuda_open)(net **t, const net_shape *sh, gpu_choice gpu_wanted, onet_error *err) {
     if (sh->s.encoder_out > 128 || sh->s.decoder_out > 64)
         return fail_field(
             err, ONET_USAGE, "onet_train_options.device",
