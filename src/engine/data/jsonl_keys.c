@@ -15,7 +15,6 @@
 #include "engine/data/jsonl_texts.h"
 #include "engine/data/sets.h"
 #include "engine/data/text_value.h"
-#include "engine/data/unknown.h"
 
 typedef struct walk {
     json_scan j; /* valid: an array of items */

@@ -8,7 +8,6 @@
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/data/columns.h"
 #include "engine/data/constraints.h"
 #include "engine/data/lost.h"
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/memory.h"
-
 /* The next `count` numbers of the block, aligned for vectors. */
 static real *next_numbers(weights *w, size_t count) {
     real *p = w->block ? w->block + w->taken : NULL;
