@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/data/format.h"
@@ -59,9 +59,8 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
 
 bool csv_name_of_tabs(const char *name) {
     size_t length = strlen(name);
-    if (length > 3 && (!strcasecmp(name + length - 3, ".gz") || !strcasecmp(name + length - 3, ".xz")))
-        length -= 3;
-    return length > 4 && !strncasecmp(name + length - 4, ".tsv", 4);
+    if (ascii_ends_in(name, length, ".gz") || ascii_ends_in(name, length, ".xz")) length -= 3;
+    return ascii_ends_in(name, length, ".tsv");
 }
 
 onet_status csv_separator(input *in, const onet_read_options *options, char *separator, onet_error *err) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/ascii.h"
 #include "engine/base/number.h"
 #include "engine/data/text_value.h"
 #include "ordernet_io.h"
@@ -13,10 +14,6 @@ typedef struct span {
     const char *at;
     size_t length;
 } span;
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 /* Takes a text from the beginning of the span. */
 static bool accept(span *s, const char *text) {
@@ -71,7 +68,7 @@ static bool has_decimal_comma(span s) {
 static size_t accept_digits(span *s, int *value) {
     size_t count = 0;
     *value = 0;
-    for (; count < s->length && is_digit(s->at[count]); count++)
+    for (; count < s->length && ascii_digit(s->at[count]); count++)
         if (count < 6) *value = 10 * *value + (s->at[count] - '0');
     s->at += count;
     s->length -= count;
@@ -118,7 +115,7 @@ static bool has_unit(span s) {
         "mb",  "gb",     "tb",      "km/h",    "mph",     "m/s",     "px",      "pt",  "m2",  "m3",
         "km2", "\u00b0", "\u00b0c", "\u00b0f", "m\u00b2", "m\u00b3", "km\u00b2"};
     span rest = s;
-    while (rest.length && (is_digit(*rest.at) || strchr("+-.,", *rest.at))) rest.at++, rest.length--;
+    while (rest.length && (ascii_digit(*rest.at) || strchr("+-.,", *rest.at))) rest.at++, rest.length--;
     span number = {s.at, s.length - rest.length}, name = trimmed(rest);
     if (!is_plain(number) && !spelling_has_thousands(number.at, number.length)) return false;
     for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
@@ -204,7 +201,7 @@ const char *spelling(const char *text, size_t length) {
     double value;
     span s = {text, length};
     bool digits = false;
-    for (size_t i = 0; i < length && !digits; i++) digits = is_digit(text[i]);
+    for (size_t i = 0; i < length && !digits; i++) digits = ascii_digit(text[i]);
     if (!digits || is_plain(s) || text_value(text, length, &value)) return NULL;
     if (has_decimal_comma(s)) return "write the decimal point as a dot";
     if (spelling_has_thousands(text, length)) return "write it without the commas";
