@@ -21,20 +21,20 @@
 typedef struct several several;
 
 /* One of the models. */
-typedef struct member {
+typedef struct model_run {
     several *all;
     onet_progress last; /* as last reported */
     onet_status status;
     onet_error err;
     bool begun, over;
-} member;
+} model_run;
 
 struct several {
     const world *w;
     const onet_train_options *o;
     const onet_sets *train, *valid;
     onet_model *model[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL where nothing was validated */
-    member *member;                                             /* [o->models] */
+    model_run *run;                                             /* [o->models] */
     int count;                                                  /* of `model` */
     int at_once;                                                /* models that are trained at the same time */
     int threads;                                                /* of each */
@@ -48,24 +48,24 @@ struct several {
 /* Reports one model's progress as a part of the whole, as if those that have not begun took as long as this
  * one. Of models that are trained at once the first reports for all, the others only when an epoch ends. */
 static int report_progress(void *context, const onet_progress *now) {
-    member *m = context;
+    model_run *m = context;
     several *s = m->all;
     thread_pool_hold(s->thread_pool);
     double seconds = 0, left = 0;
     int first = 0;
     m->last = *now;
     for (int i = 0; i < s->o->models; i++) {
-        const member *one = &s->member[i];
+        const model_run *one = &s->run[i];
         if (one->begun) {
             seconds += one->last.seconds;
             left += one->over ? 0 : one->last.seconds_left;
         } else
             left += now->seconds + now->seconds_left;
     }
-    while (s->member[first].over) first++;
-    if (!s->stop && (m == &s->member[first] || now->ended)) {
+    while (s->run[first].over) first++;
+    if (!s->stop && (m == &s->run[first] || now->ended)) {
         s->last = *now;
-        s->last.model = (int)(m - s->member) + 1;
+        s->last.model = (int)(m - s->run) + 1;
         s->last.models = s->o->models;
         s->last.seconds = seconds / s->at_once;
         s->last.seconds_left = left / s->at_once;
@@ -92,7 +92,7 @@ void train_options_of_model(onet_train_options *o, int number) {
 
 static void train_member(void *arg, int number, int thread) {
     several *s = arg;
-    member *m = &s->member[number];
+    model_run *m = &s->run[number];
     onet_train_options o = *s->o;
     (void)thread;
     thread_pool_hold(s->thread_pool);
@@ -137,7 +137,7 @@ static onet_status train_members(several *s, onet_error *err) {
     thread_pool_free(s->thread_pool);
     onet_status status = ONET_OK;
     for (int i = 0; i < s->o->models; i++) { /* a failure rather than the stop that it caused */
-        member *m = &s->member[i];
+        model_run *m = &s->run[i];
         if (m->status && (!status || (status == ONET_INTERRUPTED && m->status != ONET_INTERRUPTED))) {
             status = m->status;
             if (err) *err = m->err;
@@ -236,9 +236,9 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
     if (options->best) *options->best = NULL;
     onet_status status = train_check_options(options, err);
     if (!status) status = world_agree(s.w, begin(&s, err), err);
-    if (!status && !(s.member = array_new((size_t)options->models, sizeof *s.member)))
+    if (!status && !(s.run = array_new((size_t)options->models, sizeof *s.run)))
         status = fail_memory(err, "the models");
-    for (int i = 0; !status && i < options->models; i++) s.member[i].all = &s;
+    for (int i = 0; !status && i < options->models; i++) s.run[i].all = &s;
     if (!status) status = train_members(&s, err);
     bool kept = status == ONET_INTERRUPTED && options->keep_stopped && s.count;
     if (!status || kept) {
@@ -255,7 +255,7 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
         onet_model_free(s.model[i]);
         onet_model_free(s.best[i]);
     }
-    free(s.member);
+    free(s.run);
     lock_release(&s.lock);
     return status;
 }
