@@ -42,7 +42,7 @@ static const bench_case cases[] = {
     {"gemm", 120, 256, 18, 0},
     {"gemm", 120, 48, 66, 0},
     {"gemm_transposed", 306, 512, 80, 0},
-    {"gemm_weights", 16, 320, 640, 0}, /* 16 of the 512 columns of A, the share of one task */
+    {"gemm_weights", 16, 320, 640, 0}, /* 16 of the 512 columns of A, the share of one job */
     {"gemm_weights", 16, 80, 2560, 0},
     {"gemm_weights", 64, 320, 640, 0},
     {"gemm_weights", 64, 80, 2560, 0},

@@ -53,7 +53,7 @@ static _Noreturn void die(const char *text) {
 
 static void step(net *t, const uint32_t *index, int B, int n) {
     t->whole = batch_of_one_size(B, n);
-    t->ops->take(t, index, B);
+    t->ops->start_step(t, index, B);
     t->ops->forward(t);
     t->ops->backward(t);
     t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);
@@ -76,7 +76,7 @@ typedef struct node {
 } node;
 
 /* Seconds of a step of 16 sets of n items, and of one of LARGEST sets. */
-static void measure(const shape *sh, int n, double *small, double *large, traffic *sent) {
+static void measure(const net_shape *sh, int n, double *small, double *large, traffic *sent) {
     net *t;
     onet_sets *sets = NULL;
     onet_error err;
@@ -111,7 +111,7 @@ static void measure(const shape *sh, int n, double *small, double *large, traffi
 }
 
 /* The mean over batches of the sizes first .. last. */
-static node measure_sizes(const shape *sh, int first, int last, traffic *sent) {
+static node measure_sizes(const net_shape *sh, int first, int last, traffic *sent) {
     double small = 0, large = 0, sizes = last - first + 1;
     for (int n = first; n <= last; n++) {
         double s, l;
@@ -207,10 +207,10 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++) {
         onet_settings s;
         onet_error err;
-        shape *sh = malloc(sizeof *sh);
+        net_shape *sh = malloc(sizeof *sh);
         if (!sh || onet_settings_preset(&s, nets[i].preset, &err)) die("the preset");
         s.width = nets[i].width;
-        if (shape_make(sh, &s, &err)) die(err.text);
+        if (net_shape_make(sh, &s, &err)) die(err.text);
         traffic sent;
         int first = nets[i].first, last = nets[i].last;
         node m = measure_sizes(sh, first, last, &sent);

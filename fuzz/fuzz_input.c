@@ -1,7 +1,6 @@
 /* Fuzz target: reads plain or compressed input from any bytes; line by line and block by block it must give
  * the same bytes, or the same failure. */
 #include "bytes.h"
-#include "engine/base/sha256.h"
 
 enum { LIMIT = 1 << 20 };
 

@@ -2,6 +2,7 @@
  * word is found. */
 #include "bytes.h"
 #include "engine/words/vectors.h"
+#include "ordernet_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bytes b = {data, size};
@@ -13,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             const char *word = words->text + words->at[w];
             size_t length = words->at[w + 1] - words->at[w];
             if (words_exact(words, word, length) != w) abort();
-            if (words_find(words, word, length) >= words->count) abort();
+            if (onet_words_find(words, word, length, NULL) >= words->count) abort();
         }
         words_free(words);
     }

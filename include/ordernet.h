@@ -128,11 +128,10 @@ typedef struct onet_pairs {
     void *reserved[3]; /* zero */
 } onet_pairs;
 
-/* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features (float32, row by row) or
- * words (indices into `words`, a vocabulary with one vector per word); one of items and word is NULL.
- * Context items are seen by the net and never placed; every set has a placed item. With m placed items in set
- * s, order[start[s] + t] is for t < m the index, within set s, of the item at place t, and for t >= m the
- * context items, smallest index first; so each set's part of order is a permutation.
+/* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features or words; one of items and word
+ * is NULL. Context items are seen by the net and never placed; every set has a placed item. With m placed
+ * items in set s, order[start[s] + t] is for t < m the index, within set s, of the item at place t, and for
+ * t >= m the context items, smallest index first: a permutation.
  * Constraints hold for ordering; training ignores them. They are sorted by set.
  * A view of some sets in a row is a copy of the struct with their count and constraints, whose start points
  * to that of the first one; items, word, order, context, lost and pairs are unchanged. */
@@ -174,7 +173,7 @@ ONET_API onet_status onet_sets_read(onet_sets **sets, const char *path, const on
                                     onet_error *err);
 ONET_API onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format format,
                                      onet_error *err);
-/* Copies `count` sets of n items each, items [count, n, width], order [count, n] or NULL. */
+/* Copies items [count, n, width] and order [count, n], which may be NULL. */
 ONET_API onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
                                     const int32_t *order, onet_error *err);
 /* Sets the context items to a copy of context [start[count]]; NULL: none. The orders must agree with them. */
@@ -187,25 +186,23 @@ ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_const
 ONET_API onet_status onet_sets_set_pairs(onet_sets *sets, int width, const float *value, const char *names,
                                          onet_error *err);
 ONET_API void onet_sets_free(onet_sets *sets);
-/* Checks sets that the caller filled in, in its own arrays, which are not copied: sizes, finite features,
- * words of the vocabulary, orders, context and constraints. ONET_BAD names the set. Such sets may be ordered,
- * scored, measured, trained on and written, but must not be given to onet_sets_free. */
+/* Checks sets that the caller filled in, in its own arrays: all that onet_sets says. ONET_BAD names the set.
+ * Such sets may be ordered, measured, trained on and written, but not given to onet_sets_free. */
 ONET_API onet_status onet_sets_check(const onet_sets *sets, onet_error *err);
 
 /* ---- Model ----------------------------------------------------------------------------------------- */
 
 ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
 enum { ONET_MAX_MERGED = 64 };
-/* A model whose logits are the mean of those of models [count], 1 to ONET_MAX_MERGED, which stay the
- * caller's. Number of blocks, pool, features of the data and statistics by size must be equal: ONET_BAD says
- * what differs. Some may have relative features, or ranks within the set, that others have not. */
+/* A model whose logits are the mean of those of models [count], which stay the caller's. Number of blocks,
+ * pool, features of the data and statistics by size must be equal; ONET_BAD says what is not. */
 ONET_API onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,
                                       onet_error *err);
 
 /* AUTO is for training alone: mean below 10,000 training sets, max from there on (docs/model.md). */
 typedef enum onet_pool { ONET_POOL_MAX = 0, ONET_POOL_MEAN = 1, ONET_POOL_AUTO = 2 } onet_pool;
 
-/* The net's shape (docs/model.md). */
+/* The net (docs/model.md). */
 typedef struct onet_settings {
     int width;          /* d: features per item */
     int encoder_blocks; /* M */
@@ -227,6 +224,7 @@ ONET_API const onet_settings *onet_model_settings(const onet_model *model);
 /* Features per item of its sets; onet_model_settings has more where ranks within the set are added. */
 ONET_API int onet_model_width(const onet_model *model);
 ONET_API const onet_words *onet_model_words(const onet_model *model); /* NULL: its items are numbers */
+
 /* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
 
 typedef struct onet_world onet_world; /* ordernet_train.h */
@@ -263,7 +261,7 @@ ONET_API void onet_order_defaults(onet_order_options *options, size_t size);
 /* The answer for one set; the memory is the caller's. */
 typedef struct onet_answer {
     int found;       /* orders: top, or fewer if the beam is narrower or the set has fewer */
-    int32_t *order;  /* [top, n]: the placed items, then the context items, smallest index first */
+    int32_t *order;  /* [top, n]: each as in onet_sets.order */
     double *logprob; /* [top] */
     float *step;     /* [top, n]: probability of each step's choice, 0 for context; NULL when not wanted */
     double *step_logprob; /* [n]: from onet_orderer_score_steps, for onet_writer_put alone */
@@ -284,14 +282,14 @@ ONET_API onet_status onet_orderer_run(onet_orderer *orderer, const onet_sets *se
 /* Log-probability that the model gives to the sets' own order: logprob[count]. Constraints are ignored. */
 ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *sets, double *logprob,
                                         onet_error *err);
+
 /* ---- Training ---------------------------------------------------------------------------------------- */
 
 typedef enum onet_schedule { ONET_CONSTANT = 0, ONET_COSINE = 1 } onet_schedule;
-/* Which sets share a batch: sets of any sizes, so that the batch norms see the same in training as in
- * ordering; or sets of one size (the paper's rule). */
+/* Which sets share a batch: of any sizes, as in ordering; or of one size (the paper's rule). */
 typedef enum onet_batches { ONET_BATCHES_MIXED = 0, ONET_BATCHES_ONE_SIZE = 1 } onet_batches;
-/* Batch-norm statistics for ordering: running averages of training, or measured with the final weights; with
- * batches of one size, these are measured by size and extrapolated linearly in 1/n to larger sets. */
+/* Batch-norm statistics for ordering: running averages of training, or measured with the final weights (with
+ * batches of one size, by size, and extrapolated linearly in 1/n to larger sets). */
 typedef enum onet_statistics { ONET_STATISTICS_RUNNING = 0, ONET_STATISTICS_MEASURED = 1 } onet_statistics;
 
 typedef struct onet_progress {
@@ -303,11 +301,10 @@ typedef struct onet_progress {
     double examples_per_second, seconds, seconds_left;
     double valid_loglik; /* log-likelihood of the right orders per placed item; NaN likewise */
     int best_epoch;      /* with the highest valid_loglik so far; 0 before the first validation */
-    uint64_t steps_before,
-        resumed_at; /* of a run resumed with more steps: its old number, its first new step; else 0 */
-    int ended;      /* the epoch that has just ended; 0: the call is within an epoch */
-    /* Which of several models (onet_train_options.models), from 1. Epochs, steps and measures are of this
-     * model, seconds and seconds_left of all. The last call has the measures of the merged model. */
+    uint64_t steps_before, resumed_at; /* resumed with more steps: old number, first new step; else 0 */
+    int ended;                         /* the epoch that has just ended; 0: the call is within an epoch */
+    /* Which of several models, from 1. Epochs, steps and measures are of this model, seconds and seconds_left
+     * of all. The last call has the measures of the merged model. */
     int model, models;
 } onet_progress;
 
@@ -315,13 +312,8 @@ typedef struct onet_progress {
  * parameters and the optimiser are in float32. */
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1, ONET_BF16 = 2 } onet_precision;
 
-/* In what one of four models differs from the others, beside its seed: whether it sees ranks within the set,
- * or relative features. */
-typedef enum onet_variation {
-    ONET_VARY_NOTHING = 0,
-    ONET_VARY_WITHIN = 1,
-    ONET_VARY_RELATIVE = 2
-} onet_variation;
+/* In what one of four models differs from the others, beside its seed. */
+typedef enum onet_variation { ONET_VARY_NOTHING = 0, ONET_VARY_WITHIN, ONET_VARY_RELATIVE } onet_variation;
 
 ONET_API const onet_choice *onet_schedules(void);       /* onet_schedule */
 ONET_API const onet_choice *onet_batch_kinds(void);     /* onet_batches */
@@ -357,7 +349,7 @@ typedef struct onet_train_options {
     const char *kernels; /* as in onet_order_options */
     const char *device;
     onet_precision precision;
-    const char *model_path;    /* checkpoints, the log and the best model are written beside it; NULL: none */
+    const char *model_path; /* checkpoints, log and best model (by valid_loglik) go beside it; NULL: none */
     double checkpoint_seconds; /* 0: only at the end */
     /* Resume from the checkpoint beside model_path, if there is one. It must be of the same data and
      * settings; with more epochs or steps than before, the rest follows the schedule over all steps. */
@@ -368,24 +360,20 @@ typedef struct onet_train_options {
      * the checkpoint is written and ONET_INTERRUPTED returned. */
     int (*progress)(void *context, const onet_progress *progress);
     void *context;
-    /* Fine-tuning: start from the weights of this model, which is not changed; NULL: from random ones. Its
-     * settings, standardisation and words with their vectors are kept; `settings` and `standardise` are
-     * ignored. Adam, the schedule and the EMA start anew. The sets must have items of the model's width, or
-     * words of its vocabulary. */
+    /* Fine-tuning: start from this model, which is not changed: its weights, words and vectors, and its
+     * settings and standardisation in place of those here. Adam, the schedule and the EMA start anew. The
+     * sets must have items of its width, or words of its vocabulary. NULL: from random weights. */
     const onet_model *from;
-    /* Ranks that train together; NULL: this process alone. Rank 0 has the sets and all files; the others pass
-     * NULL for both sets. Every rank gets the same model or the same failure. */
+    /* Ranks that train together; NULL: this process alone. Rank 0 has the sets and all files, the others pass
+     * NULL for both. All get the same model or the same failure. */
     const onet_world *world;
-    int keep;         /* 1: ONET_USAGE, unless resuming, if files of an earlier training would be replaced */
-    int keep_stopped; /* 1: a stop also returns the model as trained so far, beside ONET_INTERRUPTED */
-    /* Unless NULL, receives the best model by validation, for the caller to free, or NULL when nothing was
-     * validated or the training failed. */
-    onet_model **best;
+    int keep;          /* 1: ONET_USAGE, unless resuming, if files of an earlier training would be replaced */
+    int keep_stopped;  /* 1: a stop also returns the model as trained so far, beside ONET_INTERRUPTED */
+    onet_model **best; /* unless NULL: receives the best model by validation, to be freed, or NULL */
     int half; /* 1: the models have weights in half precision (onet_model_set_half), and are validated so */
-    /* Trains this many models, 1 to ONET_MAX_MERGED, with the seeds seed, seed + 1, ..., and merges them
-     * (onet_model_merge); on a CPU, as many at once as there are threads. Each has its own files, beside
-     * m.1.safetensors, m.2.safetensors, ...; the merged model goes to model_path, the merged best ones to
-     * m.best.safetensors. A resumed run may have more models than before. Not with train_vectors. */
+    /* Trains this many models, 1 to ONET_MAX_MERGED, with the seeds seed, seed + 1, ..., on a CPU as many at
+     * once as there are threads, and merges them. Each has files of its own, m.1.safetensors and so on,
+     * beside those of the merged model. A resumed run may have more models. Not with train_vectors. */
     int models;
     /* At this share of the steps, drawn anew in each epoch, a random item of those left is placed, so that
      * the net learns to recover from its own errors: the next target is the successor of the item placed last
@@ -396,29 +384,24 @@ typedef struct onet_train_options {
      * else have "auto". NULL: "auto". Without `standardise`, "auto" and "standard" are "none". */
     const char *scale;
     int within; /* 1: the rank of each feature within the set is a feature too; equal values have one rank */
-    /* Relations made from features, beside those that the sets have: a list such as
-     * "distance:x+y,difference:age,equal:type" of names of onet_relates() with columns, by name, or by number
-     * from 1; all columns where none is named. They are computed in double from the features as they are, and
-     * scaled as relations of the sets. The model keeps the list, and makes them itself. NULL: none. */
+    /* Relations made from features, beside those of the sets and scaled as they are: a list such as
+     * "distance:x+y,difference:age,equal:type" of names of onet_relates() with columns as for `scale`, all
+     * where none is named. The model keeps the list, and makes them itself. NULL: none. */
     const char *relate;
-    /* Sets of more items are trained on a stretch of this many consecutive items of their order, drawn anew
-     * in each epoch, and on as many of its context items; 0: whole. The time of a set grows with the square
-     * of its items. */
+    /* Larger sets are trained on this many consecutive items of their order, drawn anew in each epoch, and on
+     * as many of their context items: time grows with the square of the items. 0: whole. */
     int crop;
-    /* This share of the encoder's pooled features is 0 in a step, drawn anew for each item and step, and the
-     * others are multiplied by 1 / (1 - dropout). With ONET_STATISTICS_MEASURED the norms' statistics are
-     * those without dropout, as when sets are ordered. */
+    /* This share of the encoder's pooled features is 0, drawn anew for each item and step, and the others are
+     * multiplied by 1 / (1 - dropout). Statistics are measured without dropout. */
     double dropout;
     /* Of several models, the second, sixth, tenth and so on have `within` (ONET_VARY_WITHIN) or
-     * settings.relative (ONET_VARY_RELATIVE) the other way round: nets with different input features make
-     * mistakes on different sets. Not for words, and not with `from`. */
+     * settings.relative (ONET_VARY_RELATIVE) the other way round. Not for words, and not with `from`. */
     onet_variation vary;
 } onet_train_options;
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
 ONET_API void onet_train_defaults(onet_train_options *options, size_t size);
-/* Trains on sets with known order; valid may be NULL. *model: the model after the last step. The best model
- * by validation (valid_loglik) is written beside model_path. */
+/* Trains on sets with known order; valid may be NULL. *model: the model after the last step. */
 ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                                 const onet_train_options *options, onet_error *err);
 

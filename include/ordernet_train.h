@@ -100,7 +100,7 @@ ONET_API int onet_model_feature(const onet_model *model, int j, onet_feature *fe
 
 /* ---- Several ranks ----------------------------------------------------------------------------------- */
 
-/* The ranks that mpirun started for one task (docs/scale.md). Put it into onet_train_options or
+/* The ranks that mpirun started for one command (docs/scale.md). Put it into onet_train_options or
  * onet_order_options: all ranks then make the same calls with the same options, except that ranks other than
  * 0 call onet_orderer_work where rank 0 orders. *world is NULL for a process that runs alone. Valid until
  * onet_world_close. After a failure, which other ranks may not have seen, this process must exit. */

@@ -27,7 +27,7 @@ libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/engine/kernels/batch_size
 
 # Its tests are linked with few objects, since machines with a GPU often lack the other libraries.
 CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/engine/kernels/%,$(LIB_OBJ)) $(ERROR_OBJ) \
-             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/thread_pool.o model/choices.o model/settings.o model/shape.o \
+             $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/thread_pool.o model/choices.o model/settings.o model/net_shape.o \
                model/generated.o)
 
 $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
@@ -37,7 +37,7 @@ $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 
 CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/engine/kernels/% $(B)/src/engine/decode/%,$(LIB_OBJ)) $(ERROR_OBJ) \
              $(addprefix $(B)/src/engine/,base/choice.o base/clock.o base/library.o base/memory.o base/huge_pages.o base/thread_pool.o base/rng.o base/sha256.o base/sized.o base/utf8.o base/version.o base/world.o \
-               data/columns.o data/constraints.o data/relating.o data/scaling.o data/scaling_learn.o data/doubles.o data/lost.o data/sets.o model/choices.o model/settings.o model/shape.o model/generated.o model/statistics.o)
+               data/columns.o data/constraints.o data/relating.o data/scaling.o data/scaling_learn.o data/doubles.o data/lost.o data/sets.o data/sets_check.o model/choices.o model/settings.o model/net_shape.o model/generated.o model/statistics.o)
 
 $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 """Generates parameters and batches from a formula, with the same bits as src/engine/model/generated.c, so
 that both programs compute with the same numbers without sharing a file.
 
-Also the list of the network's tensors in the order of src/engine/model/shape.c, which numbers the streams.
+Also the list of the network's tensors in the order of src/engine/model/net_shape.c, which numbers the streams.
 """
 
 import math

@@ -2,7 +2,7 @@
 source-target grid stored in full, nothing split or folded. Slow and simple on purpose: the tests compare the
 C program with it.
 
-Parameter names and shapes are those of src/engine/model/shape.c. B sets, n items, d features, D = d + M*O, R relations: e is
+Parameter names and shapes are those of src/engine/model/net_shape.c. B sets, n items, d features, D = d + M*O, R relations: e is
 [B, n, n, R], with R = 0 if there are none. Batches are of sets of one size, as in the paper; the methods of_sets and
 ..._of_sets take a list of sets of different sizes, of which only m of n items may be placed, and go through it set by set.
 """
@@ -254,11 +254,11 @@ class OrderNet(nn.Module):
 
 
 def make(s, values=None, dtype=torch.float64):
-    """A net with the given values ({name: array}), after a check that names and shapes are those of shape.c."""
+    """A net with the given values ({name: array}), after a check that names and shapes are those of net_shape.c."""
     net = OrderNet(s).to(dtype)
     state = {name: t for name, t in net.state_dict().items() if not name.endswith("num_batches_tracked")}
     want = dict(tensors(s))
-    assert {name: tuple(t.shape) for name, t in state.items()} == want, "names or shapes differ from shape.c"
+    assert {name: tuple(t.shape) for name, t in state.items()} == want, "names or shapes differ from net_shape.c"
     if values is not None:
         with torch.no_grad():
             for name, t in state.items():

@@ -147,7 +147,7 @@ size_t golden_record(int index, const double *values, size_t size, double *out) 
     return golden_record_size(size);
 }
 
-bool golden_null(const shape *sh, int index, size_t element) {
+bool golden_null(const net_shape *sh, int index, size_t element) {
     size_t at = sh->tensor[index].offset + element, D = (size_t)sh->D, C = (size_t)sh->s.decoder_out;
     int N = sh->s.decoder_blocks;
     if (at == sh->head_bias) return true;
@@ -159,7 +159,8 @@ bool golden_null(const shape *sh, int index, size_t element) {
     return (channel - base) % (2 * C) >= C;
 }
 
-double golden_records_error(const shape *sh, int tensors, const double *got, const double *want, int *worst) {
+double golden_records_error(const net_shape *sh, int tensors, const double *got, const double *want,
+                            int *worst) {
     double largest = 0, error = 0;
     size_t all = 0;
     for (int k = 0; k < tensors; k++) {
@@ -188,7 +189,7 @@ double golden_records_error(const shape *sh, int tensors, const double *got, con
     return error;
 }
 
-double golden_records_distance(const shape *sh, int tensors, const double *got, const double *want) {
+double golden_records_distance(const net_shape *sh, int tensors, const double *got, const double *want) {
     double off = 0, of = 0;
     for (int k = 0; k < tensors; k++) {
         size_t size = sh->tensor[k].size, values = size <= GOLDEN_FULL ? size : GOLDEN_SAMPLES;

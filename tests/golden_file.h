@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 
 enum { GOLDEN_FULL = 1280, GOLDEN_SAMPLES = 64, GOLDEN_PROJECTIONS = 4, GOLDEN_STEPS = 10 };
 
@@ -56,16 +56,17 @@ size_t golden_record(int index, const double *values, size_t size, double *out);
 
 /* Whether the exact gradient of this parameter is 0, since it adds the same to every item's logit. A computed
  * gradient is rounding noise then, and so are Adam's steps. */
-bool golden_null(const shape *sh, int index, size_t element);
+bool golden_null(const net_shape *sh, int index, size_t element);
 
 /* The largest error of any tensor in a concatenation of records, relative to the largest number of that
  * tensor's record plus a hundredth of the largest of all. Where large tensors have sums and projections,
  * these are measured against the Euclidean norm instead. The first `tensors` tensors of the shape are in it;
  * worst (may be NULL) gets the index of the tensor. */
-double golden_records_error(const shape *sh, int tensors, const double *got, const double *want, int *worst);
+double golden_records_error(const net_shape *sh, int tensors, const double *got, const double *want,
+                            int *worst);
 
 /* ||got - want|| / ||want|| over the records of the first `tensors` tensors, null parameters left out; of
  * large tensors the samples count. */
-double golden_records_distance(const shape *sh, int tensors, const double *got, const double *want);
+double golden_records_distance(const net_shape *sh, int tensors, const double *got, const double *want);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct net {
-    const shape *sh;
+    const net_shape *sh;
     const double *theta;
     double *running; /* NULL, or the statistics to update */
     const double *e; /* [B, all, all, R] */
@@ -71,7 +71,7 @@ static void norm(const net *w, norm_at at, double *z, size_t rows, int width) {
 }
 
 /* The encoder's input, [B, n, sh->inputs], of items x: [B, n, d]. */
-static double *inputs(const shape *sh, int B, int n, const double *x) {
+static double *inputs(const net_shape *sh, int B, int n, const double *x) {
     size_t d = (size_t)sh->s.width, wide = (size_t)sh->inputs, items = (size_t)n;
     double *out = numbers((size_t)B * items * wide);
     for (size_t r = 0; r < (size_t)B * items; r++) memcpy(out + r * wide, x + r * d, d * sizeof *x);
@@ -206,12 +206,12 @@ static double *source_target(const net *w, int B, int n, const double *x, const 
     return grid;
 }
 
-void paper_forward_double(const shape *sh, const double *theta, double *running, int B, int n,
+void paper_forward_double(const net_shape *sh, const double *theta, double *running, int B, int n,
                           const double *x, const int32_t *y, int training, double *logits, double *loss) {
     paper_forward_placed(sh, theta, running, B, n, n, x, NULL, y, training, logits, loss);
 }
 
-void paper_forward_placed(const shape *sh, const double *theta, double *running, int B, int all, int n,
+void paper_forward_placed(const net_shape *sh, const double *theta, double *running, int B, int all, int n,
                           const double *x, const double *e, const int32_t *y, int training, double *logits,
                           double *loss) {
     net w = {sh, theta, running, e, all, training != 0};
@@ -246,7 +246,7 @@ void paper_forward_placed(const shape *sh, const double *theta, double *running,
     free(grid);
 }
 
-void paper_forward(const shape *sh, const float *theta, double *running, int B, int n, const float *x,
+void paper_forward(const net_shape *sh, const float *theta, double *running, int B, int n, const float *x,
                    const int32_t *y, int training, double *logits, double *loss) {
     size_t input = (size_t)B * (size_t)n * (size_t)sh->s.width;
     double *wide_theta = numbers(sh->total), *wide_x = numbers(input);

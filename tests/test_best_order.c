@@ -153,7 +153,7 @@ static void counting_conv_forward(const conv_forward *f) {
 }
 
 /* Blocks of the decoder that a search runs; its best order to order[n]. */
-static int blocks_of_search(const frozen *f, const onet_sets *one, search_task task, int32_t *order) {
+static int blocks_of_search(const frozen *f, const onet_sets *one, search_query query, int32_t *order) {
     encoded e = {0};
     search s = {0};
     int n = (int)sets_size(one, 0);
@@ -163,12 +163,12 @@ static int blocks_of_search(const frozen *f, const onet_sets *one, search_task t
         items[i] = sets_item(one, (size_t)i);
         rows[i] = i;
     }
-    task.n = n;
-    task.item = rows;
-    assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, task.beams, n, 1, NULL));
+    query.n = n;
+    query.item = rows;
+    assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, query.beams, n, 1, NULL));
     encode(&e, f, items, (int[]){0, n}, 1, n, NULL);
     blocks_run = 0;
-    search_begin(&s, f, &e, &task, 1, NULL);
+    search_begin(&s, f, &e, &query, 1, NULL);
     assert_true(search_run(&s, f, &e, 0) >= 1);
     memcpy(order, s.now[0].order, (size_t)n * sizeof *order);
     search_free(&s);
@@ -192,9 +192,9 @@ static void fewer_steps_are_computed(void **state) {
             assert_true(freezer_new(&z, m, &counting));
             const frozen *f = freezer_prepare(&z, n);
             int32_t best[8], all[8], greedy[8];
-            int fast = blocks_of_search(f, one, (search_task){.beams = beams, .best_only = true}, best),
-                whole = blocks_of_search(f, one, (search_task){.beams = beams}, all),
-                one_beam = blocks_of_search(f, one, (search_task){.beams = 1}, greedy);
+            int fast = blocks_of_search(f, one, (search_query){.beams = beams, .best_only = true}, best),
+                whole = blocks_of_search(f, one, (search_query){.beams = beams}, all),
+                one_beam = blocks_of_search(f, one, (search_query){.beams = 1}, greedy);
             result p = run(m, one, (onet_order_options){.decode = ONET_GREEDY, .threads = 1});
             assert_memory_equal(best, all, (size_t)n * sizeof *best);
             if (exp(p.logprob[0]) > 0.51) assert_int_equal(fast, one_beam);

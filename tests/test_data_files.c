@@ -8,6 +8,7 @@
 
 #include "engine/words/vectors.h"
 #include "engine/words/words.h"
+#include "ordernet_words.h"
 
 static const char sample[] = "{\"items\": [[0.1, 2], [-3.5, 4e-7]], \"order\": [1, 0]}\n"
                              "{\"items\": [[16777216, 3.4028235e+38], [1, 1]], \"order\": [0, 1]}\n";
@@ -173,8 +174,8 @@ static void reads_words(void **state) {
     assert_null(sets->items);
     assert_non_null(sets->words);
     assert_ptr_not_equal(sets->words, words);
-    assert_int_equal(sets->word[0], words_find(words, "cat", 3));
-    assert_int_equal(sets->word[1], words_find(words, "the", 3));
+    assert_int_equal(sets->word[0], onet_words_find(words, "cat", 3, NULL));
+    assert_int_equal(sets->word[1], onet_words_find(words, "the", 3, NULL));
     assert_int_equal(onet_sets_write(sets, help_path("w.safetensors"), ONET_FORMAT_AUTO, &err), ONET_OK);
     assert_int_equal(onet_sets_read(&again, help_path("w.safetensors"), NULL, &err), ONET_OK);
     assert_memory_equal(again->word, sets->word, 2 * sizeof *sets->word);

@@ -24,7 +24,7 @@ static double floor_of(const golden *g) {
 
 typedef struct bench {
     golden g;
-    shape sh;
+    net_shape sh;
     net *t;
     onet_sets *sets; /* GOLDEN_STEPS batches, one after the other */
     uint32_t *index;
@@ -71,7 +71,7 @@ static void add_batch(bench *b, int step, uint8_t *context) {
 static void setup(bench *b, const char *name, const char *kernel_set) {
     onet_error err;
     golden_load(&b->g, name);
-    assert_int_equal(shape_make(&b->sh, &b->g.settings, &err), ONET_OK);
+    assert_int_equal(net_shape_make(&b->sh, &b->g.settings, &err), ONET_OK);
     batch_size size = {0};
     for (int k = 0; k < b->g.B; k++) batch_size_add(&size, golden_items(&b->g, k), golden_placed(&b->g, k));
     uint8_t *context = need(malloc(GOLDEN_STEPS * size.items));
@@ -121,7 +121,7 @@ static double *records(bench *b, int tensors, const float *block, const float *m
     return out;
 }
 
-static int trained_tensors(const shape *sh) {
+static int trained_tensors(const net_shape *sh) {
     int count = 0;
     while (count < sh->tensors && sh->tensor[count].trained) count++;
     return count;
@@ -131,7 +131,7 @@ static void one_batch(bench *b) {
     golden_noise noise = golden_expected(&b->g);
     onet_error err;
     int B = b->g.B;
-    b->t->ops->take(b->t, b->index, B);
+    b->t->ops->start_step(b->t, b->index, B);
     b->t->ops->forward(b->t);
     near(b, "loss", b->t->ops->loss(b->t), *golden_get(&b->g, "loss", NULL),
          SLACK * noise.loss + floor_of(&b->g));
@@ -175,7 +175,7 @@ static void ten_steps(bench *b) {
     const double *loss = golden_get(&b->g, "adam_loss", NULL);
     b->t->ops->put(b->t, NET_THETA, b->theta, &err);
     for (int s = 0; s < GOLDEN_STEPS; s++) {
-        b->t->ops->take(b->t, b->index + (size_t)s * b->g.B, b->g.B);
+        b->t->ops->start_step(b->t, b->index + (size_t)s * b->g.B, b->g.B);
         b->t->ops->forward(b->t);
         near(b, "loss of a step", b->t->ops->loss(b->t), loss[s], SLACK * noise.adam_loss + 3e-3);
         b->t->ops->backward(b->t);

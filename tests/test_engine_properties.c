@@ -287,8 +287,8 @@ static void operations_of_searches(void **state) {
                               .pool = ONET_POOL_MAX,
                               .decoder_blocks = 1,
                               .decoder_out = 8};
-    static shape sh;
-    assert_int_equal(shape_make(&sh, &settings, NULL), ONET_OK);
+    static net_shape sh;
+    assert_int_equal(net_shape_make(&sh, &settings, NULL), ONET_OK);
     double greedy = operations_order(&sh, N, 1), two = operations_order(&sh, N, 2),
            three = operations_order(&sh, N, 3), steps[] = {0, 1 + 2 * (N - 2), 1 + 3 * (N - 2)};
     for (int t = 0; t < N - 1; t++) steps[0] += t > 5 ? 1 - (t - 5.0) / N : 1;

@@ -224,7 +224,7 @@ static void counting_gemm(int M, int N, int K, const real *A, size_t am, size_t 
 static int products_of(const frozen *f, const onet_sets *sets, int count, double *logprob) {
     encoded e = {0};
     search s = {0};
-    search_task task[GROUP_SETS];
+    search_query query[GROUP_SETS];
     int start[GROUP_SETS + 1] = {0};
     const float *items[GROUP_ROWS];
     int32_t item[GROUP_ROWS];
@@ -234,17 +234,17 @@ static int products_of(const frozen *f, const onet_sets *sets, int count, double
             items[i] = sets_item(sets, (size_t)i);
             item[i] = i - start[k];
         }
-        task[k] = (search_task){.n = start[k + 1] - start[k],
-                                .first = start[k],
-                                .beams = 5,
-                                .best_only = true,
-                                .item = item + start[k]};
+        query[k] = (search_query){.n = start[k + 1] - start[k],
+                                  .first = start[k],
+                                  .beams = 5,
+                                  .best_only = true,
+                                  .item = item + start[k]};
     }
     assert_true(start[count] <= GROUP_ROWS);
     assert_true(encoded_reserve(&e, f, start[count]) && search_reserve(&s, f, 5, 6, count, NULL));
     products = 0;
     encode(&e, f, items, start, count, start[count], NULL);
-    search_begin(&s, f, &e, task, count, NULL);
+    search_begin(&s, f, &e, query, count, NULL);
     int needed = products;
     for (int k = 0; k < count; k++) {
         assert_true(search_run(&s, f, &e, k) >= 1);

@@ -122,14 +122,14 @@ static void one_model_file(void **state) {
     void *bytes;
     size_t size;
     char sum[65], same[65];
-    assert_int_equal(model_record_set(m, "data.sha256", "d", &err), ONET_OK);
-    assert_int_equal(model_record_set(other, "data.sha256", "d", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "from.sha256", "f", &err), ONET_OK);
-    assert_int_equal(model_record_set(other, "from.sha256", "f", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "program.key", "way", &err), ONET_OK);
-    assert_int_equal(model_record_set(other, "program.key", "way", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "valid.exact", "1.000000", &err), ONET_OK);
-    assert_int_equal(model_record_set(other, "valid.exact", "1.000000", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "data.sha256", "d", &err), ONET_OK);
+    assert_int_equal(model_set_entry(other, "data.sha256", "d", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "from.sha256", "f", &err), ONET_OK);
+    assert_int_equal(model_set_entry(other, "from.sha256", "f", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "program.key", "way", &err), ONET_OK);
+    assert_int_equal(model_set_entry(other, "program.key", "way", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "valid.exact", "1.000000", &err), ONET_OK);
+    assert_int_equal(model_set_entry(other, "valid.exact", "1.000000", &err), ONET_OK);
     assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
     assert_int_equal(onet_model_to_bytes(all, &bytes, &size, &err), ONET_OK);
     assert_int_equal(onet_model_from_bytes(&again, bytes, size, &err), ONET_OK);
@@ -147,8 +147,8 @@ static void one_model_file(void **state) {
     onet_model_free(again);
     onet_model_free(all);
     /* Parts of different data, fine-tuned from different models: the record has an entry per part only. */
-    assert_int_equal(model_record_set(other, "data.sha256", "e", &err), ONET_OK);
-    assert_int_equal(model_record_set(other, "from.sha256", "g", &err), ONET_OK);
+    assert_int_equal(model_set_entry(other, "data.sha256", "e", &err), ONET_OK);
+    assert_int_equal(model_set_entry(other, "from.sha256", "g", &err), ONET_OK);
     assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
     assert_null(onet_model_record(all, "data.sha256"));
     assert_null(onet_model_record(all, "from.sha256"));

@@ -13,7 +13,7 @@
 /* ---- one step ---- */
 
 typedef struct step {
-    shape sh;
+    net_shape sh;
     net *t;
     float *theta, *grad; /* [total]: the running statistics after the step; the gradient */
     double loss;
@@ -23,7 +23,7 @@ static void step_open(step *s, const onet_settings *settings, const onet_sets *s
                       int threads) {
     onet_error err;
     batch_size room = {0};
-    assert_int_equal(shape_make(&s->sh, settings, &err), ONET_OK);
+    assert_int_equal(net_shape_make(&s->sh, settings, &err), ONET_OK);
     s->theta = need(malloc(s->sh.total * sizeof *s->theta));
     s->grad = need(calloc(s->sh.total, sizeof *s->grad));
     for (size_t k = 0; k < sets->count; k++)
@@ -38,7 +38,7 @@ static void step_run(step *s, const uint32_t *index, int B) {
     onet_error err;
     generated_theta(&s->sh, 6, s->theta);
     assert_int_equal(s->t->ops->put(s->t, NET_THETA, s->theta, &err), ONET_OK);
-    s->t->ops->take(s->t, index, B);
+    s->t->ops->start_step(s->t, index, B);
     s->t->ops->forward(s->t);
     s->loss = s->t->ops->loss(s->t);
     s->t->ops->backward(s->t);

@@ -43,9 +43,9 @@ static onet_model *model_with(bool words, int relative) {
     m->mean[0] = -3;
     m->scale[1] = 0.25f;
     if (words) m->words = two_words(2);
-    assert_int_equal(model_record_set(m, "seed", "12", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "data", "b\xff\"d", &err), ONET_OK);
-    assert_int_equal(model_record_set(m, "seed", "13", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "seed", "12", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "data", "b\xff\"d", &err), ONET_OK);
+    assert_int_equal(model_set_entry(m, "seed", "13", &err), ONET_OK);
     return m;
 }
 
@@ -192,7 +192,7 @@ static void assert_type(const char *path, const char *name, st_type type) {
 static void test_half(void **state) {
     onet_error err;
     onet_model *plain = small_model(true), *m = small_model(true), *n;
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     const char *path = help_path("half.safetensors"), *copy = help_path("half-copy.safetensors");
     float *w = m->theta + sh->enc[0].weight1, *large = m->theta + sh->enc[1].weight1;
     const float given[] = {65504, -65504, 0x1p-24f, -0x1.8p-24f, 0x1p-26f, -0.0f, 1.0009765f, 0.1f};

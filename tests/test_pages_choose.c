@@ -125,7 +125,7 @@ static void small_pages_are_read_the_usual_way(void **state) {
             for (int seed = 1; seed < 30; seed++) {
                 onet_model *model = model_of(&settings, (uint64_t)seed);
                 onet_orderer *orderer;
-                if (tuned) assert_int_equal(model_record_set(model, "from.sha256", "00", NULL), ONET_OK);
+                if (tuned) assert_int_equal(model_set_entry(model, "from.sha256", "00", NULL), ONET_OK);
                 assert_int_equal(onet_orderer_new(&orderer, model, &options, NULL), ONET_OK);
                 page p, *pages[] = {&p};
                 columns(&p, n);

@@ -11,7 +11,7 @@
 
 typedef struct inputs {
     golden g;
-    shape sh;
+    net_shape sh;
     float *theta, *x; /* [total], [B, n, d] */
     int32_t *y;       /* [B, n] */
 } inputs;
@@ -24,7 +24,7 @@ static void *need(void *memory) {
 static void inputs_load(inputs *in, const char *name) {
     golden_load(&in->g, name);
     onet_error err;
-    assert_int_equal(shape_make(&in->sh, &in->g.settings, &err), ONET_OK);
+    assert_int_equal(net_shape_make(&in->sh, &in->g.settings, &err), ONET_OK);
     size_t items = (size_t)in->g.B * (size_t)in->g.n;
     in->theta = need(malloc(in->sh.total * sizeof *in->theta));
     in->x = need(malloc(items * (size_t)in->g.settings.width * sizeof *in->x));

@@ -85,11 +85,11 @@ static void never_nan(void **state) {
 
 static void shape_and_parameters(void **state) {
     onet_error err;
-    shape *sh = need(malloc(sizeof *sh)), *plain = need(malloc(sizeof *plain));
+    net_shape *sh = need(malloc(sizeof *sh)), *plain = need(malloc(sizeof *plain));
     onet_settings s = net_of;
-    assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
+    assert_int_equal(net_shape_make(sh, &s, &err), ONET_OK);
     s.relative = 0;
-    assert_int_equal(shape_make(plain, &s, &err), ONET_OK);
+    assert_int_equal(net_shape_make(plain, &s, &err), ONET_OK);
     assert_int_equal(plain->inputs, 3);
     assert_int_equal(sh->inputs, 6);
     assert_int_equal(sh->s.width, 3);
@@ -100,7 +100,7 @@ static void shape_and_parameters(void **state) {
     assert_int_equal(sh->trained - plain->trained, 3 * (2 * 2 * 20 + 1 + 3 * 2 * 3 * 7 + 2));
     assert_int_equal(sh->total - sh->trained, plain->total - plain->trained);
     s.relative = 2;
-    assert_int_equal(shape_make(sh, &s, &err), ONET_USAGE);
+    assert_int_equal(net_shape_make(sh, &s, &err), ONET_USAGE);
     assert_non_null(strstr(err.text, "relative is 2: it must be from 0 to 1"));
     free(sh);
     free(plain);
@@ -125,7 +125,7 @@ static net *training_net(const onet_model *m, const onet_sets *sets, int n, cons
     assert_int_equal(t->ops->data(t, sets, m->mean, m->scale, 0, &err), ONET_OK);
     assert_int_equal(t->ops->put(t, NET_THETA, m->theta, &err), ONET_OK);
     for (int b = 0; b < B; b++) index[b] = (uint32_t)b;
-    t->ops->take(t, index, B);
+    t->ops->start_step(t, index, B);
     return t;
 }
 

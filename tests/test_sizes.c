@@ -60,7 +60,7 @@ static double on_line(const tensor *t, size_t i, double n) {
 
 static void finds_the_line(void **state) {
     onet_model *m = some_model(0);
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     size_t count = sh->total - sh->trained;
     float *statistics = calloc(count, sizeof *statistics);
     sizes s;
@@ -184,7 +184,7 @@ static void draws_no_line_through_one_odd_set(void **state) {
  * both. */
 static void keeps_the_variance_of_rare_channels(void **state) {
     onet_model *m = some_model(0);
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     size_t count = sh->total - sh->trained;
     float *statistics = calloc(count, sizeof *statistics);
     sizes s;

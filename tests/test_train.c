@@ -642,10 +642,10 @@ static void the_average_is_that_of_all_steps(void **state) {
     enum { STEPS = 6, B = 8, SIZE = 5 };
     onet_sets *sets = as_words(sorting(STEPS * B, SIZE, SIZE, 13));
     size_t vectors = (size_t)sets->words->count;
-    shape *sh = malloc(sizeof *sh);
+    net_shape *sh = malloc(sizeof *sh);
     onet_error err;
     onet_settings s = {1, 2, 16, 8, ONET_POOL_MAX, 2, 8, 0, 0, {0}};
-    assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
+    assert_int_equal(net_shape_make(sh, &s, &err), ONET_OK);
     float *now = calloc(2 * sh->total + 2 * vectors, sizeof *now), *want = now + sh->total + vectors;
     assert_non_null(now);
     for (size_t i = 0; i < sh->total; i++) now[i] = 0.1f + 0.01f * (float)(i % 17);
@@ -660,7 +660,7 @@ static void the_average_is_that_of_all_steps(void **state) {
         for (uint32_t step = 0; step < STEPS; step++) {
             uint32_t index[B];
             for (uint32_t i = 0; i < B; i++) index[i] = step * B + i;
-            t->ops->take(t, index, B);
+            t->ops->start_step(t, index, B);
             t->ops->forward(t);
             t->ops->backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);
@@ -776,11 +776,11 @@ static void it_learns_to_sort(void **state) {
 static void a_step_allocates_nothing(void **state) {
     alloc_works_or_skip();
     onet_sets *sets = sorting(200, 5, 9, 10);
-    shape *sh = malloc(sizeof *sh);
+    net_shape *sh = malloc(sizeof *sh);
     net *t;
     onet_error err;
     onet_settings s = {1, 2, 32, 16, ONET_POOL_MAX, 2, 16, 0, 0, {0}};
-    assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
+    assert_int_equal(net_shape_make(sh, &s, &err), ONET_OK);
     for (const char *const *k = kernels_available(); *k; k++) {
         assert_int_equal(cpu_open(&t, sh, *k, 2, &err), ONET_OK);
         assert_int_equal(t->ops->reserve(t, batch_of_one_size(16, 9), &err), ONET_OK);
@@ -795,7 +795,7 @@ static void a_step_allocates_nothing(void **state) {
             if (sets_size(sets, i) == 9) index[found++] = i;
         size_t before = alloc_count();
         for (int step = 0; step < 3; step++) {
-            t->ops->take(t, index, found);
+            t->ops->start_step(t, index, found);
             t->ops->forward(t);
             t->ops->backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);

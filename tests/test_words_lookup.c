@@ -6,6 +6,7 @@
 #include "engine/base/word_form.h"
 #include "engine/words/builder.h"
 #include "engine/words/kind.h"
+#include "ordernet_words.h"
 #include "unit.h"
 
 static onet_words *vocabulary_of(const char *const *names, size_t count) {
@@ -61,7 +62,7 @@ static void finds(void **state) {
     onet_words *words = vocabulary_of(names, COUNT(names));
     for (size_t i = 0; i < COUNT(cases); i++) {
         bool known;
-        int32_t row = words_find_known(words, cases[i].text, strlen(cases[i].text), &known);
+        int32_t row = words_find(words, cases[i].text, strlen(cases[i].text), &known);
         assert_in_range(row, 0, COUNT(names) - 1);
         if (strcmp(names[row], cases[i].row)) print_message("\"%s\" gave %s\n", cases[i].text, names[row]);
         assert_string_equal(names[row], cases[i].row);
@@ -70,7 +71,7 @@ static void finds(void **state) {
     char *endless = malloc(100000);
     assert_non_null(endless);
     memset(endless, 'a', 100000);
-    assert_string_equal(names[words_find(words, endless, 100000)], "<kind:other>");
+    assert_string_equal(names[onet_words_find(words, endless, 100000, NULL)], "<kind:other>");
     free(endless);
     words_free(words);
 }
@@ -78,10 +79,10 @@ static void finds(void **state) {
 static void falls_back(void **state) {
     static const char *const with_unk[] = {"the", "<unk>"}, *const bare[] = {"the", "a"};
     onet_words *words = vocabulary_of(with_unk, 2);
-    assert_int_equal(words_find(words, "xyzzy", 5), 1);
+    assert_int_equal(onet_words_find(words, "xyzzy", 5, NULL), 1);
     words_free(words);
     words = vocabulary_of(bare, 2);
-    assert_int_equal(words_find(words, "xyzzy", 5), 0);
+    assert_int_equal(onet_words_find(words, "xyzzy", 5, NULL), 0);
     words_free(words);
 }
 
@@ -150,7 +151,7 @@ static void holds_many(void **state) {
     words_free(words);
     for (int i = 0; i < MANY; i++) {
         int length = snprintf(name, sizeof name, "W%d", i);
-        assert_int_equal(words_find(copy, name, (size_t)length), i);
+        assert_int_equal(onet_words_find(copy, name, (size_t)length, NULL), i);
         assert_true(copy->vectors[i] == (float)i);
     }
     assert_int_equal(words_exact(copy, "w100000", 7), -1);

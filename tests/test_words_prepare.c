@@ -5,6 +5,7 @@
 #include "data_help.h"
 #include "engine/words/kind.h"
 #include "engine/words/words.h"
+#include "ordernet_words.h"
 #include "tasks/words/prepare.h"
 #include "unit.h"
 #include "words_files.h"
@@ -56,7 +57,7 @@ static void check_sets(const prepared *made) {
             const char *word = made->distinct->text + made->distinct->at[id];
             size_t length = made->distinct->at[id + 1] - made->distinct->at[id];
             int32_t row = s->word[s->start[i] + (size_t)s->order[s->start[i] + t]];
-            assert_int_equal(row, words_find(s->words, word, length));
+            assert_int_equal(row, onet_words_find(s->words, word, length, NULL));
         }
 }
 
@@ -119,7 +120,8 @@ static void makes_one_row(void **state) {
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_int_equal(made.sets->words->count, 11);
     assert_near(vector_of(made.sets->words, "<kind:other>")[0], 3.2, 1e-6);
-    assert_int_equal(words_find(made.sets->words, "@-@", 3), words_find(made.sets->words, "zumbing", 7));
+    assert_int_equal(onet_words_find(made.sets->words, "@-@", 3, NULL),
+                     onet_words_find(made.sets->words, "zumbing", 7, NULL));
     check_sets(&made);
     prepare_free(&made);
     o.vocabulary.unknown = ONET_UNKNOWN_ZERO;

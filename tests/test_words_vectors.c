@@ -5,6 +5,7 @@
 
 #include "engine/base/file.h"
 #include "engine/words/vectors.h"
+#include "ordernet_words.h"
 #include "unit.h"
 #include "words_files.h"
 
@@ -27,7 +28,7 @@ static void reads(void **state) {
     assert_int_equal(w->width, 3);
     assert_int_equal(repeated, 0);
     for (int i = 0; i < 9; i++) assert_true(w->vectors[i] == want[i]);
-    assert_int_equal(words_find(w, "CAFÉ", 5), 2);
+    assert_int_equal(onet_words_find(w, "CAFÉ", 5, NULL), 2);
     words_free(w);
 }
 

@@ -1,4 +1,4 @@
-"""Reports the progress of a training or of a search for settings: records for callbacks, and a progress bar."""
+"""Reports the progress of a training or of a search for settings: what callbacks are given, and a progress bar."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ static void drop(kept_orderer *k) {
 }
 
 static void drop_replaced(lane *b) {
-    model_version *now = model_take(b->slot);
+    model_version *now = model_acquire(b->slot);
     for (int i = 0; i < ORDERERS; i++)
         if (b->kept[i].version != now) drop(&b->kept[i]);
     model_release(now);

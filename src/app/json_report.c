@@ -9,14 +9,14 @@
 
 static bool short_of_memory;
 
-static void *take(size_t size) {
+static void *allocate(size_t size) {
     void *memory = malloc(size);
     if (!memory) short_of_memory = true;
     return memory;
 }
 
 void json_watch(void) {
-    json_set_alloc_funcs(take, free);
+    json_set_alloc_funcs(allocate, free);
 }
 
 onet_status json_finish(char **text, json_t *report, size_t flags, onet_error *err) {

@@ -83,7 +83,7 @@ const char *models_names(const models *m, char *text, size_t size) {
     return text;
 }
 
-model_version *model_take(model_slot *slot) {
+model_version *model_acquire(model_slot *slot) {
     pthread_mutex_lock(&slot->lock);
     model_version *version = slot->now;
     atomic_fetch_add(&version->users, 1);

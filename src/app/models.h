@@ -44,7 +44,7 @@ model_slot *models_find(models *m, const char *name, size_t length);
 const char *models_names(const models *m, char *text, size_t size);
 
 /* The version that new requests get; give it back with model_release. */
-model_version *model_take(model_slot *slot);
+model_version *model_acquire(model_slot *slot);
 void model_release(model_version *version);
 
 /* Reads the file again if it is another one than was loaded; *changed: whether it was. After a failure the

@@ -41,7 +41,7 @@ static onet_status member(json_scan *s, char *body, envelope *e, onet_error *err
             return fail(err, ONET_BAD, "the key `%.*s` is there twice",
                         (int)(key.length < 64 ? key.length : 64), key.at);
     if (e->count == ENVELOPE_MEMBERS) return syntax(s, "no more than 64 keys", err);
-    if (!scan_take(s, ':')) return syntax(s, "a colon after the key", err);
+    if (!scan_accept(s, ':')) return syntax(s, "a colon after the key", err);
     e->key[e->count] = key;
     status = skip(s, body, &e->value[e->count], err);
     e->count += !status;
@@ -51,7 +51,7 @@ static onet_status member(json_scan *s, char *body, envelope *e, onet_error *err
 onet_status envelope_members(envelope *e, char *body, size_t length, onet_error *err) {
     json_scan s = scan_of(body, length);
     e->count = 0;
-    if (!scan_take(&s, '{')) return syntax(&s, "a JSON object, such as {\"items\": [[3], [1], [2]]}", err);
+    if (!scan_accept(&s, '{')) return syntax(&s, "a JSON object, such as {\"items\": [[3], [1], [2]]}", err);
     for (bool first = true; scan_more(&s, '}', &first);) {
         onet_status status = member(&s, body, e, err);
         if (status) return status;
@@ -69,7 +69,7 @@ onet_status envelope_elements(const span *list, span *elements, size_t most, siz
                               onet_error *err) {
     json_scan s = scan_of(list->at, list->length);
     *count = 0;
-    if (!scan_take(&s, '[')) return fail(err, ONET_BAD, "field `%s`: not an array", what);
+    if (!scan_accept(&s, '[')) return fail(err, ONET_BAD, "field `%s`: not an array", what);
     for (bool first = true; scan_more(&s, ']', &first); ++*count) {
         if (*count == most)
             return fail(err, ONET_FAILED,
@@ -124,16 +124,16 @@ static onet_status check_key(const span *key, const char *const *set_keys, size_
 static onet_status check_sets(const span *sets, const char *const *set_keys, onet_error *err) {
     json_scan s = scan_of(sets->at, sets->length);
     size_t set = 1;
-    scan_take(&s, '[');
+    scan_accept(&s, '[');
     for (bool first = true; scan_more(&s, ']', &first); set++) {
-        if (!scan_take(&s, '{')) return ONET_OK;
+        if (!scan_accept(&s, '{')) return ONET_OK;
         for (bool first_key = true; scan_more(&s, '}', &first_key);) {
             span key = {0}, value;
             if (*s.at != '"' || skip(&s, sets->at, &key, NULL)) return ONET_OK;
             key = (span){key.at + 1, key.length - 2};
             onet_status status = check_key(&key, set_keys, set, err);
             if (status) return status;
-            if (!scan_take(&s, ':') || skip(&s, sets->at, &value, NULL)) return ONET_OK;
+            if (!scan_accept(&s, ':') || skip(&s, sets->at, &value, NULL)) return ONET_OK;
         }
     }
     return ONET_OK;

@@ -118,7 +118,7 @@ static const onet_settings related_small = {1, 1, 16, 5, ONET_POOL_MAX, 0, 16, 0
 static const onet_settings related_tsp = {1, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, 1, {0}};
 
 typedef struct sample {
-    shape sh;
+    net_shape sh;
     onet_sets sets;
     onet_words words;
     onet_pairs pairs;
@@ -187,7 +187,7 @@ static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed
     const onet_settings *s = &tc->s;
     onet_error err;
     memset(k, 0, sizeof *k);
-    must(shape_make(&k->sh, s, &err), &err);
+    must(net_shape_make(&k->sh, s, &err), &err);
     size_t items = 0;
     for (int b = 0; b < count; b++) items += (size_t)size_of(tc, b);
     k->B = count;
@@ -456,7 +456,7 @@ static double yardstick(const sample *k) {
     float *grad[2];
     for (int i = 0; i < 2; i++) {
         net *t = open_net(k, i ? FASTEST : PLAIN, 0);
-        t->ops->take(t, k->index, k->B);
+        t->ops->start_step(t, k->index, k->B);
         t->ops->forward(t);
         t->ops->backward(t);
         grad[i] = fetch(t, NET_GRAD, k->sh.total);
@@ -521,8 +521,8 @@ static void operations(const test_case *tc, uint64_t seed, onet_precision precis
     const int learns = k.room.largest > 1;
     const net_stages *gpu = stages_of(g), *plain = &cpu_stages;
     g->precision = precision;
-    g->ops->take(g, k.index, tc->B);
-    t->ops->take(t, k.index, tc->B);
+    g->ops->start_step(g, k.index, tc->B);
+    t->ops->start_step(t, k.index, tc->B);
     rows_equal(where, "taken items", -1, g, CUDA_X, c->x, R, D, (size_t)k.sh.inputs, 1e-7);
     gpu->begin(g);
     plain->begin(t);
@@ -568,7 +568,7 @@ static void operations(const test_case *tc, uint64_t seed, onet_precision precis
     for (int again = 0; again < (precision ? 1 : 2); again++) {
         net *h = open_net(&k, GPU, 0);
         h->precision = precision;
-        h->ops->take(h, k.index, tc->B);
+        h->ops->start_step(h, k.index, tc->B);
         h->ops->forward(h);
         h->ops->backward(h);
         float *bits = fetch(h, NET_GRAD, k.sh.total), *moved = fetch(h, NET_THETA, k.sh.total);
@@ -600,7 +600,7 @@ static void shuffled(const test_case *tc, uint64_t seed) {
     for (int i = 0; i < 2; i++) {
         if (i) sort_index(&k);
         net *g = open_net(&k, GPU, 0);
-        g->ops->take(g, k.index, k.B);
+        g->ops->start_step(g, k.index, k.B);
         g->ops->forward(g);
         g->ops->backward(g);
         grad[i] = fetch(g, NET_GRAD, k.sh.total);
@@ -641,7 +641,7 @@ static void pieces(const test_case *tc, uint64_t seed) {
     const int sizes[] = {tc->B, (tc->B + 1) / 2, 1, tc->B};
     for (int i = 0; i < 4; i++) {
         net *whole = open_net(&k, GPU, 0);
-        whole->ops->take(whole, k.index, sizes[i]);
+        whole->ops->start_step(whole, k.index, sizes[i]);
         whole->ops->forward(whole);
         whole->ops->backward(whole);
         float *grad = fetch(whole, NET_GRAD, k.sh.total), *theta = fetch(whole, NET_THETA, k.sh.total), *got;
@@ -650,7 +650,7 @@ static void pieces(const test_case *tc, uint64_t seed) {
         for (int update = 0; update < 2; update++) {
             must(g->ops->put(g, NET_THETA, k.theta, &err), &err);
             g->update = update;
-            g->ops->take(g, k.index, sizes[i]);
+            g->ops->start_step(g, k.index, sizes[i]);
             g->ops->forward(g);
             got = fetch(g, NET_THETA, k.sh.total);
             bits_equal(where, update ? "statistics" : "parameters that stay", i, got,
@@ -658,7 +658,7 @@ static void pieces(const test_case *tc, uint64_t seed) {
             free(got);
         }
         must(g->ops->put(g, NET_THETA, k.theta, &err), &err);
-        g->ops->take(g, k.index, sizes[i]);
+        g->ops->start_step(g, k.index, sizes[i]);
         g->ops->forward(g);
         report(where, "the loss", i, fabs(g->ops->loss(g) - loss), 0);
         g->ops->backward(g);
@@ -684,7 +684,7 @@ static void lost(const test_case *tc, uint64_t seed) {
                  precision_names[precision]);
         net *g = open_net(&k, GPU, 0);
         g->precision = precision;
-        g->ops->take(g, k.index, tc->B);
+        g->ops->start_step(g, k.index, tc->B);
         g->ops->forward(g);
         g->ops->backward(g);
         report(where, "the loss", -1, isnan(g->ops->loss(g)) ? 0 : INFINITY, 0);
@@ -725,7 +725,7 @@ static void rounded_forward(const test_case *tc, uint64_t seed) {
         net *g = open_net(&k, GPU, 0);
         const net_stages *s = stages_of(g);
         g->precision = precision;
-        g->ops->take(g, k.index, k.B);
+        g->ops->start_step(g, k.index, k.B);
         s->begin(g);
         s->encoder_forward(g, 0);
         ac[precision] = peeked(g, CUDA_AC, 0, acs);
@@ -760,7 +760,7 @@ static void rounded_backward(const test_case *tc, uint64_t seed) {
     float *dq[STAGES], *dac[STAGES], *grad[STAGES];
     net *g = open_net(&k, GPU, 0);
     const net_stages *s = stages_of(g);
-    g->ops->take(g, k.index, k.B);
+    g->ops->start_step(g, k.index, k.B);
     s->begin(g);
     for (int m = 0; m < M; m++) s->encoder_forward(g, m);
     s->decoder_rows_forward(g);
@@ -870,7 +870,7 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
         double norm_g, norm_t, looked = 0;
         net *both[] = {g, t};
         for (int i = 0; i < 2; i++) {
-            both[i]->ops->take(both[i], index, tc->B);
+            both[i]->ops->start_step(both[i], index, tc->B);
             both[i]->ops->forward(both[i]);
             both[i]->ops->backward(both[i]);
             if (step % 2 && !i) looked = both[i]->ops->loss(both[i]);
@@ -920,7 +920,7 @@ static void watched(const test_case *tc, int vocabulary, onet_precision precisio
     net *g = open_net(&k, GPU, vocabulary > 0);
     g->precision = precision;
     if (eager) stages_of(g);
-    g->ops->take(g, k.index, k.B);
+    g->ops->start_step(g, k.index, k.B);
     g->ops->forward(g);
     g->ops->backward(g);
     g->ops->optimise(g, &a, 0.5, &size);
@@ -967,7 +967,7 @@ static void *travel(void *arg) {
             t->whole = size_of_batch(k, all, k->B);
             t->row = row;
         }
-        t->ops->take(t, index, here);
+        t->ops->start_step(t, index, here);
         t->ops->forward(t);
         t->ops->backward(t);
         if (step % 3 == 1) p->loss[step] = t->ops->loss(t);
@@ -1043,9 +1043,9 @@ static void together(const test_case *tc, uint64_t seed, int vocabulary, int siz
  * that is not too slow. */
 static void limits(const char *name, const onet_settings *s, int refusal_alone) {
     onet_error err = {.text = ""};
-    shape sh;
+    net_shape sh;
     net *t;
-    must(shape_make(&sh, s, &err), &err);
+    must(net_shape_make(&sh, s, &err), &err);
     must(open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err), &err);
     onet_status status = t->ops->reserve(t, batch_of_one_size(1, 30000), &err);
     t->ops->close(t);
@@ -1061,7 +1061,7 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
     sample_make(&k, &(test_case){.s = *s, .n = most}, 1, 500, 0);
     for (int i = 0; i < 2; i++) {
         t = open_net(&k, i ? FASTEST : GPU, 0);
-        t->ops->take(t, k.index, 1);
+        t->ops->start_step(t, k.index, 1);
         t->ops->forward(t);
         t->ops->backward(t);
         loss[i] = t->ops->loss(t);
@@ -1074,9 +1074,9 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
 /* A net that sees neither features nor pairs in an encoder has no rows to multiply. */
 static void refused(const onet_settings *s) {
     onet_error err = {.text = ""};
-    shape sh;
+    net_shape sh;
     net *t = NULL;
-    must(shape_make(&sh, s, &err), &err);
+    must(net_shape_make(&sh, s, &err), &err);
     onet_status status = open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err);
     report("no features and no encoder", "the refusal", -1, status == ONET_USAGE && !t ? 0 : INFINITY, 0);
 }
@@ -1095,7 +1095,7 @@ static void golden_case(const char *name) {
     must(t->ops->reserve(t, batch_of_one_size(file.B, file.n), &err), &err);
     must(t->ops->data(t, &k.sets, NULL, NULL, 0, &err), &err);
     must(t->ops->put(t, NET_THETA, k.theta, &err), &err);
-    t->ops->take(t, k.index, file.B);
+    t->ops->start_step(t, k.index, file.B);
     t->ops->forward(t);
     t->ops->backward(t);
     const double *loss = golden_get(&file, "loss", NULL), *want = golden_get(&file, "gradients", NULL);
@@ -1151,8 +1151,8 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
                   onet_precision precision, member *m) {
     if (wanted && !strstr(name, wanted)) return;
     onet_error err;
-    shape sh;
-    must(shape_make(&sh, s, &err), &err);
+    net_shape sh;
+    must(net_shape_make(&sh, s, &err), &err);
     int sizes = last - first + 1, each = 4 * B, d = s->width;
     size_t count = (size_t)each * sizes, items = 0;
     for (int n = first; n <= last; n++) items += (size_t)each * n;
@@ -1198,7 +1198,7 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
                 batch = drawn;
             }
             if (m) t->whole = batch_of_one_size(B, first + size);
-            t->ops->take(t, batch, B);
+            t->ops->start_step(t, batch, B);
             t->ops->forward(t);
             t->ops->backward(t);
             t->ops->optimise(t, &a, 0, NULL);
@@ -1280,7 +1280,7 @@ static void profile(const onet_settings *s, int B, int first, int last, int grap
     if (!graphs) stages_of(g);
     adam_step a = adam_at(0, 1e-4);
     for (int step = 0; step < 2; step++) {
-        g->ops->take(g, k.index, B);
+        g->ops->start_step(g, k.index, B);
         g->ops->forward(g);
         g->ops->backward(g);
         g->ops->optimise(g, &a, 0, NULL);

@@ -90,7 +90,7 @@ static void sample_make(sample *k, const onet_settings *s, const int *sizes, int
                         int vocabulary) {
     onet_error err;
     memset(k, 0, sizeof *k);
-    must(shape_make(&k->model.sh, s, &err), &err);
+    must(net_shape_make(&k->model.sh, s, &err), &err);
     k->model.theta = need(calloc(k->model.sh.total, sizeof(float)));
     generated_theta(&k->model.sh, seed, k->model.theta);
     size_t statistics = k->model.sh.total - k->model.sh.trained;

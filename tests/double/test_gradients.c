@@ -56,7 +56,7 @@ static const trial mixed[] = {
 enum { TRIALS = sizeof trials / sizeof *trials, MIXED = sizeof mixed / sizeof *mixed };
 
 typedef struct bench {
-    shape sh;
+    net_shape sh;
     net *t;
     cpu *c;
     onet_sets *sets;
@@ -94,7 +94,7 @@ static batch_size cut(onet_sets *sets, const trial *tr) {
 static void setup(bench *b, const trial *tr, unsigned seed) {
     onet_error err;
     memset(b, 0, sizeof *b);
-    assert_int_equal(shape_make(&b->sh, &tr->s, &err), ONET_OK);
+    assert_int_equal(net_shape_make(&b->sh, &tr->s, &err), ONET_OK);
     size_t total = b->sh.total, items = (size_t)tr->B * tr->n * tr->s.width;
     float *theta = malloc(total * sizeof *theta), *x = malloc(items * sizeof *x);
     b->theta = malloc(total * sizeof *b->theta);
@@ -154,7 +154,7 @@ static void stray(bench *b) {
 }
 
 static double forward(bench *b, const trial *tr) {
-    b->t->ops->take(b->t, b->index, tr->B);
+    b->t->ops->start_step(b->t, b->index, tr->B);
     b->t->ops->forward(b->t);
     return b->t->ops->loss(b->t);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static inline bool ascii_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -23,6 +24,12 @@ static inline bool ascii_same(const char *a, const char *b, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
     return true;
+}
+
+/* Whether a text, such as a file's name, ends in `ending` and is longer, ignoring case. */
+static inline bool ascii_ends_in(const char *text, size_t length, const char *ending) {
+    size_t n = strlen(ending);
+    return length > n && ascii_same(text + length - n, ending, n);
 }
 
 #endif

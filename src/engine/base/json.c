@@ -89,7 +89,7 @@ bool scan_string(json_scan *s, char *to, size_t *length) {
 bool scan_key(json_scan *s, char *to, size_t *length) {
     if (scan_next(s) != '"') return scan_fail(s, "a key in quotes");
     if (!scan_string(s, to, length)) return false;
-    if (!scan_take(s, ':')) return scan_fail(s, "a colon after the key");
+    if (!scan_accept(s, ':')) return scan_fail(s, "a colon after the key");
     scan_next(s);
     return true;
 }

@@ -40,7 +40,7 @@ static inline char scan_next(json_scan *s) {
 }
 
 /* Whether that was the next character; then it is taken. */
-static inline bool scan_take(json_scan *s, char c) {
+static inline bool scan_accept(json_scan *s, char c) {
     if (scan_next(s) != c) return false;
     s->at++;
     return true;

@@ -45,7 +45,7 @@ static bool is_current(int fd, const char *path) {
            own.st_dev == there.st_dev;
 }
 
-onet_status lock_take(lock *l, const char *path, const char *what, onet_error *err) {
+onet_status lock_acquire(lock *l, const char *path, const char *what, onet_error *err) {
     *l = (lock){.fd = -1};
     if (!(l->path = strdup(path))) return fail_memory(err, "the name of the lock");
     for (;;) {

@@ -20,10 +20,6 @@ static void make_plain(void) {
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* For numbers with many digits or large exponents, which are rare: the C library's correctly rounded
  * conversion, given as many digits as can matter and one more for all the others. */
 static double slow_value(const char *text, const char *end, int64_t exponent) {
@@ -62,7 +58,7 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
     const char *mantissa = p;
     uint64_t m = 0;
     int64_t exponent = 0, scale = 0; /* the exponent as written; that of m */
-    while (p < end && is_digit(*p)) {
+    while (p < end && ascii_digit(*p)) {
         if (m < UINT64_C(1000000000000000000))
             m = m * 10 + (uint64_t)(*p - '0');
         else
@@ -73,7 +69,7 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
     if (!loose && (!whole || (whole > 1 && *mantissa == '0'))) return text;
     if (p < end && *p == '.') {
         const char *fraction = ++p;
-        while (p < end && is_digit(*p)) {
+        while (p < end && ascii_digit(*p)) {
             if (m < UINT64_C(1000000000000000000)) {
                 m = m * 10 + (uint64_t)(*p - '0');
                 scale--;
@@ -91,8 +87,8 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
         const char *e = p + 1;
         bool minus = false;
         if (e < end && (*e == '-' || *e == '+')) minus = *e++ == '-';
-        if (e < end && is_digit(*e)) {
-            for (; e < end && is_digit(*e); e++)
+        if (e < end && ascii_digit(*e)) {
+            for (; e < end && ascii_digit(*e); e++)
                 if (exponent < exponent_limit / 10) exponent = exponent * 10 + (*e - '0');
             if (minus) exponent = -exponent;
             p = e;
@@ -124,7 +120,7 @@ static int64_t exponent_of(const char *p, const char *end) {
     int64_t exponent = 0;
     bool minus = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+')) p++;
-    for (; p < end && is_digit(*p) && exponent < INT32_MAX; p++) exponent = exponent * 10 + (*p - '0');
+    for (; p < end && ascii_digit(*p) && exponent < INT32_MAX; p++) exponent = exponent * 10 + (*p - '0');
     return minus ? -exponent : exponent;
 }
 
@@ -138,7 +134,7 @@ bool number_is_rounded(const char *text, const char *end, double value) {
     if (!(fabs(value) >= 0x1p53) || isinf(value)) return false;
     const char *p = text;
     if (p < end && (*p == '-' || *p == '+')) p++;
-    for (; p < end && (is_digit(*p) || *p == '.'); p++) {
+    for (; p < end && (ascii_digit(*p) || *p == '.'); p++) {
         places += point;
         power += !point && *p != '.';
         if (*p == '.') {

@@ -1,5 +1,5 @@
-/* Runs the tasks of a thread pool: its threads wait for numbered tasks and take them from a shared counter. A
- * run ends when its tasks are done, whether or not each thread has woken up to take one. */
+/* Runs the jobs of a thread pool: its threads wait for numbered jobs and take them from a shared counter. A
+ * run ends when its jobs are done, whether or not each thread has woken up to take one. */
 #include "engine/base/thread_pool.h"
 
 #include <pthread.h>
@@ -15,9 +15,9 @@
  * neighbours, and on a busy machine from the thread that is waited for. */
 enum { SPINS = 500, YIELDS = 50, LONG_WAIT = 20000 };
 
-/* The state: the number of a run, and the next task that it has. A thread takes a task by replacing a state
- * that it has read. Between two runs no task is left, under a number of its own, and only then do fn, arg and
- * tasks change: a thread that wakes up late and reads one of the new values can no longer take a task under
+/* The state: the number of a run, and the next job that it has. A thread takes a job by replacing a state
+ * that it has read. Between two runs no job is left, under a number of its own, and only then do fn, arg and
+ * jobs change: a thread that wakes up late and reads one of the new values can no longer take a job under
  * the old number. */
 static inline uint64_t state_of(uint32_t run, uint32_t next) {
     return (uint64_t)run << 32 | next;
@@ -32,11 +32,11 @@ struct thread_pool {
     pthread_mutex_t mutex, held; /* held: of thread_pool_hold */
     pthread_cond_t wake;
     _Atomic uint64_t state; /* workers wait for its run to change */
-    atomic_int done;        /* tasks of this run */
+    atomic_int done;        /* jobs of this run */
     atomic_int sleeping;    /* workers asleep on `wake` */
     atomic_int stop;
-    atomic_int tasks;
-    thread_pool_task *_Atomic fn;
+    atomic_int jobs;
+    thread_pool_job *_Atomic fn;
     void *_Atomic arg;
 };
 
@@ -52,11 +52,11 @@ static inline void pause_cpu(void) {
 }
 
 static void do_tasks(thread_pool *p, uint32_t run, int thread) {
-    thread_pool_task *fn = atomic_load_explicit(&p->fn, memory_order_acquire);
+    thread_pool_job *fn = atomic_load_explicit(&p->fn, memory_order_acquire);
     void *arg = atomic_load_explicit(&p->arg, memory_order_acquire);
-    uint32_t tasks = (uint32_t)atomic_load_explicit(&p->tasks, memory_order_acquire);
+    uint32_t jobs = (uint32_t)atomic_load_explicit(&p->jobs, memory_order_acquire);
     uint64_t state = atomic_load_explicit(&p->state, memory_order_acquire);
-    while (run_of(state) == run && (uint32_t)state < tasks) {
+    while (run_of(state) == run && (uint32_t)state < jobs) {
         if (!atomic_compare_exchange_weak_explicit(&p->state, &state, state + 1, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
@@ -93,7 +93,7 @@ static void *work(void *arg) {
     }
 }
 
-/* Begins a run with task 0; returns its number. */
+/* Begins a run with job 0; returns its number. */
 static uint32_t announce(thread_pool *p) {
     uint32_t run = run_of(atomic_load(&p->state)) + 1;
     atomic_store(&p->state, state_of(run, 0));
@@ -153,24 +153,24 @@ int thread_pool_threads(const thread_pool *p) {
     return p ? p->threads : 1;
 }
 
-void thread_pool_run(thread_pool *p, int tasks, thread_pool_task *fn, void *arg) {
-    if (!p || p->threads == 1 || tasks < 2) {
-        for (int i = 0; i < tasks; i++) fn(arg, i, 0);
+void thread_pool_run(thread_pool *p, int jobs, thread_pool_job *fn, void *arg) {
+    if (!p || p->threads == 1 || jobs < 2) {
+        for (int i = 0; i < jobs; i++) fn(arg, i, 0);
         return;
     }
-    atomic_store_explicit(&p->tasks, tasks, memory_order_release);
+    atomic_store_explicit(&p->jobs, jobs, memory_order_release);
     atomic_store_explicit(&p->fn, fn, memory_order_release);
     atomic_store_explicit(&p->arg, arg, memory_order_release);
     atomic_store_explicit(&p->done, 0, memory_order_release);
     uint32_t run = announce(p);
     do_tasks(p, run, 0);
-    for (int spins = 0; atomic_load_explicit(&p->done, memory_order_acquire) < tasks; spins++)
+    for (int spins = 0; atomic_load_explicit(&p->done, memory_order_acquire) < jobs; spins++)
         if (spins < SPINS)
             pause_cpu();
         else if (spins < LONG_WAIT)
             sched_yield();
         else
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the task takes seconds */
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the job takes seconds */
     atomic_store_explicit(&p->state, state_of(run + 1, UINT32_MAX), memory_order_release);
 }
 

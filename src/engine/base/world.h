@@ -1,4 +1,4 @@
-/* Connects the ranks (MPI processes, started by mpirun) that work on one task: all-reduce, broadcast, send,
+/* Connects the ranks (MPI processes, started by mpirun) that work on one run: all-reduce, broadcast, send,
  * receive. The MPI code is in a library of its own (src/engine/mpi), which is loaded only if the environment
  * says that there are several ranks, so that a single process needs no MPI.
  *

@@ -158,8 +158,22 @@ void csv_record(const csv_table *table, size_t s, onet_format format, record *r)
 /* All sets, with the features as float32; the table's arrays become theirs. */
 onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
 
+/* ---- The steps of csv_read --------------------------------------------------------------------------- */
+
+/* csv_header.c: what each column of the header is, as far as its name and the options tell. */
+onet_status csv_read_header(csv_table *table, csv_rows *rows, const onet_read_options *options,
+                            onet_error *err);
+/* csv_values.c: the next row of the table. */
+onet_status csv_read_row(csv_table *table, csv_rows *rows, onet_error *err);
+/* csv_features.c, after the last row: which columns are features; the others leave the items. */
+onet_status csv_settle_features(csv_table *table, const onet_read_options *options, onet_error *err);
+/* csv_sets.c: the rows of each set together, and the order of its items by rank. */
+onet_status csv_gather_sets(csv_table *table, onet_error *err);
+
 /* Removes white space around a name, in quotes or not. */
 void csv_trim(const char **text, size_t *length);
+/* What to write in place of a text that is spelt otherwise or stands for a missing value; else NULL. */
+const char *csv_advice(const char *text);
 
 /* ---- Relations (csv_pairs.c) ------------------------------------------------------------------------- */
 

@@ -125,7 +125,7 @@ static bool extra_value(const record *r, const member *m, int i, const char **fr
     const char *end = r->text + m->value_end, *p = r->text + m->value;
     if (*p == '[') {
         json_scan s = scan_of(p, (size_t)(end - p));
-        bool first = scan_take(&s, '[');
+        bool first = scan_accept(&s, '[');
         int count = 0;
         for (s.nan = true; scan_more(&s, ']', &first); count++) {
             const char *value = s.at;
@@ -154,7 +154,7 @@ static bool item_objects(const record *r, json_scan *s, bool *first, char **key)
         if (!jsonl_is(r, m, "items")) continue;
         *s = scan_of(r->text + m->value, m->value_end - m->value);
         s->nan = true;
-        *first = scan_take(s, '[');
+        *first = scan_accept(s, '[');
         if (*first && scan_next(s) == '{') *key = malloc(m->value_end - m->value + 1);
         return *first && scan_next(s) == '{';
     }
@@ -287,7 +287,8 @@ static onet_status note_item_keys(csv_converter *m, const record *r, onet_error 
     while (!status && scan_more(&s, ']', &first)) {
         span_of_text value;
         size_t length = 0;
-        for (bool of_object = scan_take(&s, '{'); !status && next_key(&s, &of_object, key, &length, &value);)
+        for (bool of_object = scan_accept(&s, '{');
+             !status && next_key(&s, &of_object, key, &length, &value);)
             if (*value.from != '[' && *value.from != '{') status = note_item_key(m, r, key, length, err);
     }
     free(key);
@@ -302,7 +303,7 @@ static void take_item_values(csv_converter *m, json_scan *s, bool *first, char *
     size_t length = 0;
     memset(m->value, 0, m->item_extra.count * sizeof *m->value);
     if (!scan_more(s, ']', first)) return;
-    for (bool of_object = scan_take(s, '{'); next_key(s, &of_object, key, &length, &value);)
+    for (bool of_object = scan_accept(s, '{'); next_key(s, &of_object, key, &length, &value);)
         for (size_t k = 0; k < m->item_extra.count; k++)
             if (m->item_extra.at[k + 1] - m->item_extra.at[k] == length &&
                 !memcmp(m->item_extra.text + m->item_extra.at[k], key, length))

@@ -52,17 +52,12 @@ const data_format *format_find(onet_format format) {
     return NULL;
 }
 
-static bool ends_in(const char *path, size_t length, const char *ending) {
-    size_t n = strlen(ending);
-    return length > n && ascii_same(path + length - n, ending, n);
-}
-
 const data_format *format_of_name(const char *path) {
     size_t length = strlen(path);
-    if (ends_in(path, length, ".gz") || ends_in(path, length, ".xz")) length -= 3;
+    if (ascii_ends_in(path, length, ".gz") || ascii_ends_in(path, length, ".xz")) length -= 3;
     for (int i = 0; i < FORMATS; i++)
         for (const char *const *ending = data_formats[i]->endings; *ending; ending++)
-            if (ends_in(path, length, *ending)) return data_formats[i];
+            if (ascii_ends_in(path, length, *ending)) return data_formats[i];
     return NULL;
 }
 

@@ -50,7 +50,7 @@ static onet_status not_closed(const input *in, const json_array *a, onet_error *
 }
 
 /* Skips blanks and line ends; *c is 0 at the end of the input. */
-static onet_status look(json_array *a, input *in, char *c, onet_error *err) {
+static onet_status peek(json_array *a, input *in, char *c, onet_error *err) {
     onet_status status = ONET_OK;
     bool more = true;
     while (!status && more) {
@@ -67,7 +67,7 @@ static onet_status finish(json_array *a, input *in, onet_error *err) {
     char c;
     a->at++;
     a->ended = true;
-    onet_status status = look(a, in, &c, err);
+    onet_status status = peek(a, in, &c, err);
     if (!status && c)
         status = fail(err, ONET_BAD, "%s:%ld: not valid JSON: text behind the array; a file has one",
                       input_name(in), a->line);
@@ -110,10 +110,10 @@ onet_status json_array_next(json_array *a, input *in, size_t limit, bool *end, o
     char c = 0;
     *end = a->ended;
     if (a->ended) return ONET_OK;
-    onet_status status = look(a, in, &c, err);
+    onet_status status = peek(a, in, &c, err);
     if (!status && c == ',' && a->begins) {
         a->at++;
-        status = look(a, in, &c, err);
+        status = peek(a, in, &c, err);
     } else if (!status && a->begins && c && c != ']')
         return fail(err, ONET_BAD, "%s:%ld: not valid JSON: expected a comma or ] behind a set",
                     input_name(in), a->line);

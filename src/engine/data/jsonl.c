@@ -127,7 +127,7 @@ static onet_status items(scan *s) {
     record *r = s->r;
     const char *from = s->j.at;
     char kind = 0; /* of the items: [ features, " words, 0 one bare number each */
-    if (!scan_take(&s->j, '['))
+    if (!scan_accept(&s->j, '['))
         return field(s, "items", -1, -1, "not an array; write [[0.1, 0.2], [0.3, 0.4]], or words in quotes");
     char c = scan_next(&s->j);
     if (c == '{') {
@@ -200,7 +200,7 @@ static bool skip_value(json_scan *s, int depth) {
 static onet_status skip_itself(scan *s, size_t *held, int *alone) {
     record *r = s->r;
     *alone = 1;
-    if (scan_take(&s->j, '[')) {
+    if (scan_accept(&s->j, '[')) {
         *alone = 0;
         for (bool first = true; scan_more(&s->j, ']', &first); *alone += *alone <= MAX_RELATIONS)
             if (!skip_value(&s->j, 4)) break;
@@ -221,7 +221,7 @@ static onet_status pair_of(scan *s, long i, long j, size_t *held) {
     size_t before = *held;
     onet_status status = ONET_OK;
     scan_next(&s->j);
-    if (!scan_take(&s->j, '['))
+    if (!scan_accept(&s->j, '['))
         status = relation(s, i, j, held);
     else
         for (bool first = true; !status && scan_more(&s->j, ']', &first);)
@@ -254,13 +254,13 @@ static onet_status relations_of_set(scan *s, long *n) {
     int alone = 1; /* relations of a set of one item */
     bool first = true;
     if (scan_literal(&s->j, "null")) return ONET_OK;
-    if (!scan_take(&s->j, '['))
+    if (!scan_accept(&s->j, '['))
         return field(s, "pairs", -1, -1, "not an array; write [[null, 2], [1, null]]: a row for each item");
     for (; scan_more(&s->j, ']', &first); i++) {
         long j = 0;
         bool first_of_row = true;
         if (i && i == *n) break;
-        if (!scan_take(&s->j, '[')) return field(s, "pairs", i, -1, "not an array: a row for each item");
+        if (!scan_accept(&s->j, '[')) return field(s, "pairs", i, -1, "not an array: a row for each item");
         for (; scan_more(&s->j, ']', &first_of_row); j++) {
             if (i && j == *n)
                 return field(s, "pairs", i, -1, "longer than the rows before it; give every pair");
@@ -323,7 +323,7 @@ static onet_status index_of(scan *s, const char *what, long i, long j, int32_t *
 static onet_status indices(scan *s, const char *what, int32_t **store, size_t *room, long *length) {
     *length = -1;
     if (scan_literal(&s->j, "null")) return ONET_OK;
-    if (!scan_take(&s->j, '['))
+    if (!scan_accept(&s->j, '['))
         return field(s, what, -1, -1, "not an array; write [1, 0, 2], or leave it out");
     *length = 0;
     for (bool first = true; scan_more(&s->j, ']', &first); ++*length) {
@@ -367,15 +367,15 @@ static onet_status pairs(scan *s, const char *what, onet_constraint_kind kind) {
     const char *no_pair = kind == ONET_BEFORE ? "not a pair; write [0, 1] for 0 before 1"
                                               : "not a pair; write [0, 1] for 1 directly after 0";
     if (scan_literal(&s->j, "null")) return ONET_OK;
-    if (!scan_take(&s->j, '[')) return field(s, what, -1, -1, "not an array; write [[0, 1], [4, 2]]");
+    if (!scan_accept(&s->j, '[')) return field(s, what, -1, -1, "not an array; write [[0, 1], [4, 2]]");
     bool first = true;
     for (long k = 0; scan_more(&s->j, ']', &first); k++) {
         int32_t pair[2];
-        if (!scan_take(&s->j, '[')) return field(s, what, k, -1, no_pair);
+        if (!scan_accept(&s->j, '[')) return field(s, what, k, -1, no_pair);
         for (int j = 0; j < 2; j++) {
             onet_status status = index_of(s, what, k, j, &pair[j]);
             if (status) return status;
-            if (!scan_take(&s->j, j ? ']' : ',')) return field(s, what, k, -1, no_pair);
+            if (!scan_accept(&s->j, j ? ']' : ',')) return field(s, what, k, -1, no_pair);
         }
         onet_status status = add_constraint(s, kind, pair[0], pair[1]);
         if (status) return status;
@@ -425,7 +425,7 @@ static onet_status object(scan *s, lengths *length) {
     onet_status status;
     if (!array_reserve(&r->keys, &r->key_room, r->length + 1, 1)) return fail_memory(s->err, "a set's keys");
     s->key = r->keys;
-    if (!scan_take(&s->j, '{')) return syntax(s, "an object such as {\"items\": [[0.1, 0.2], [0.3, 0.4]]}");
+    if (!scan_accept(&s->j, '{')) return syntax(s, "an object such as {\"items\": [[0.1, 0.2], [0.3, 0.4]]}");
     for (bool first = true; scan_more(&s->j, '}', &first); r->members++) {
         if (r->members == MEMBERS)
             return fail(s->err, ONET_BAD, "%s:%ld: more than %d fields in one set; leave some out", s->name,

@@ -15,7 +15,6 @@
 #include "engine/data/jsonl_texts.h"
 #include "engine/data/sets.h"
 #include "engine/data/text_value.h"
-#include "engine/data/unknown.h"
 
 typedef struct walk {
     json_scan j; /* valid: an array of items */
@@ -72,9 +71,9 @@ typedef struct key_values {
 } key_values;
 
 static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *room) {
-    bool first = scan_take(&w->j, '[');
+    bool first = scan_accept(&w->j, '[');
     for (w->r->n = 0; scan_more(&w->j, ']', &first); w->r->n++) {
-        if (!scan_take(&w->j, '{')) return not_an_object(w);
+        if (!scan_accept(&w->j, '{')) return not_an_object(w);
         for (bool begin = true; scan_more(&w->j, '}', &begin);) {
             size_t length = take_key(w), before = keys->count, k;
             double value;
@@ -322,9 +321,9 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
     record *r = w->r;
     size_t width = (size_t)c->width;
     onet_status status = ONET_OK;
-    bool first = scan_take(&w->j, '[');
+    bool first = scan_accept(&w->j, '[');
     for (r->n = 0; !status && scan_more(&w->j, ']', &first); r->n++) {
-        if (!scan_take(&w->j, '{')) return not_an_object(w);
+        if (!scan_accept(&w->j, '{')) return not_an_object(w);
         if (!array_reserve(&r->item_store, &r->item_room, ((size_t)r->n + 1) * width, sizeof *r->item_store))
             return fail_memory(w->err, "a set's items");
         double *row = r->item_store + (size_t)r->n * width;

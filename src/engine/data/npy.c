@@ -19,7 +19,7 @@ static onet_status bad(const npy *a, const char *what, onet_error *err) {
     return fail(err, ONET_BAD, "%s: %s %s", a->file, a->name, what);
 }
 
-static onet_status take(npy *a, void *buffer, size_t size, onet_error *err) {
+static onet_status read_bytes(npy *a, void *buffer, size_t size, onet_error *err) {
     if (a->member) return zip_member_read(a->member, buffer, size, err);
     if (size > a->size - a->at) return bad(a, "is cut off; make the file again", err);
     onet_status status = input_at(a->in, a->at, buffer, size, err);
@@ -130,20 +130,20 @@ static onet_status check_size(npy *a, size_t bytes, onet_error *err) {
 
 onet_status npy_open(npy *a, onet_error *err) {
     unsigned char first[12];
-    onet_status status = take(a, first, 10, err);
+    onet_status status = read_bytes(a, first, 10, err);
     if (status) return status;
     if (memcmp(first, "\x93NUMPY", 6) || first[6] < 1 || first[6] > 3)
         return bad(a, "is not an array as NumPy saves it; make it with numpy.save or numpy.savez", err);
     size_t length = first[8] | (size_t)first[9] << 8, start = 10;
     if (first[6] > 1) {
-        if ((status = take(a, first + 10, 2, err))) return status;
+        if ((status = read_bytes(a, first + 10, 2, err))) return status;
         length |= (size_t)first[10] << 16 | (size_t)first[11] << 24;
         start = 12;
     }
     if (length > MAX_HEADER) return bad(a, "has a header of over 64 KiB; it is corrupt", err);
     char *text = calloc(length + 1, 1);
     if (!text) return fail_memory(err, "an array's header");
-    status = take(a, text, length, err);
+    status = read_bytes(a, text, length, err);
     if (!status && !scan_header(text, a))
         status =
             bad(a, "has a header that cannot be understood; make it with numpy.save or numpy.savez", err);
@@ -251,7 +251,7 @@ static onet_status each_number(npy *a, put_number *put, void *to, onet_error *er
     bool whole = (put == put_double || a->ignored) && size == 8 && a->type[1] != 'f';
     for (size_t k = 0; k < a->count;) {
         size_t part = a->count - k < SOME ? a->count - k : SOME;
-        onet_status status = take(a, some, part * size, err);
+        onet_status status = read_bytes(a, some, part * size, err);
         if (status) return status;
         for (size_t i = 0; i < part; i++, k++) {
             unsigned char *bytes = some + i * size;
@@ -290,7 +290,7 @@ onet_status npy_floats(npy *a, float *to, onet_error *err) {
     static const uint16_t one = 1;
     bool plain = !a->fortran && a->type[1] == 'f' && a->type[2] == '4' && a->type[0] != '>';
     if (!plain || !*(const char *)&one) return each_number(a, put_float, to, err);
-    onet_status status = take(a, to, a->count * sizeof *to, err);
+    onet_status status = read_bytes(a, to, a->count * sizeof *to, err);
     for (size_t i = 0; i < a->count && !status; i++)
         if (isinf(to[i]) && a->ignored && a->ignored(a->context, i))
             to[i] = 0;

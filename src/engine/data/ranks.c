@@ -32,13 +32,13 @@ typedef struct reading {
 } reading;
 
 /* Memory for one set, and what the sets seen so far say. */
-typedef struct looks {
+typedef struct correlations {
     number *sorted;         /* [n] */
     double *rank;           /* [n]: of the items by a feature, less their mean */
     double *place;          /* [n]: of the items by the order, less their mean */
     double *inverse;        /* [n]: by its inverse */
     reading *order, *ranks; /* [2 * features] */
-} looks;
+} correlations;
 
 static int compare(const void *a, const void *b) {
     const number *x = a, *y = b;
@@ -66,7 +66,7 @@ static void add(reading *r, const double *rank, const double *place, size_t n, d
     r->weight += (double)(n - 1);
 }
 
-static void add_set(looks *l, const onet_sets *sets, size_t s, size_t features) {
+static void add_set(correlations *l, const onet_sets *sets, size_t s, size_t features) {
     size_t n = sets_size(sets, s), first = sets->start[s], width = (size_t)sets->width;
     const float *items = sets->items + first * width;
     double middle = (double)(n - 1) / 2, places = (double)n * ((double)n * (double)n - 1) / 12;
@@ -100,12 +100,12 @@ int onet_sets_look_like_ranks(const onet_sets *sets) {
     size_t features = sets->width < MOST_FEATURES ? (size_t)sets->width : MOST_FEATURES, most = 0, looked = 0;
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > most) most = sets_size(sets, s);
-    looks l = {.sorted = array_new(most, sizeof *l.sorted),
-               .rank = array_new(most, sizeof *l.rank),
-               .place = array_new(most, sizeof *l.place),
-               .inverse = array_new(most, sizeof *l.inverse),
-               .order = array_new(2 * features, sizeof *l.order),
-               .ranks = array_new(2 * features, sizeof *l.ranks)};
+    correlations l = {.sorted = array_new(most, sizeof *l.sorted),
+                      .rank = array_new(most, sizeof *l.rank),
+                      .place = array_new(most, sizeof *l.place),
+                      .inverse = array_new(most, sizeof *l.inverse),
+                      .order = array_new(2 * features, sizeof *l.order),
+                      .ranks = array_new(2 * features, sizeof *l.ranks)};
     bool room = l.sorted && l.rank && l.place && l.inverse && l.order && l.ranks;
     /* Of one or two items every order is its own inverse. Context items have no place. */
     for (size_t s = 0; s < sets->count && looked < MOST_VALUES && room; s++) {

@@ -9,7 +9,7 @@
 #include "engine/data/csv.h"
 #include "engine/data/jsonl.h"
 
-static onet_status take(record *r, const char *from, size_t length, onet_error *err) {
+static onet_status copy_value(record *r, const char *from, size_t length, onet_error *err) {
     if (!array_reserve(&r->value, &r->value_room, length + 1, 1)) return fail_memory(err, "a key's value");
     memcpy(r->value, from, length);
     r->value[length] = 0;
@@ -21,7 +21,7 @@ static onet_status take_value(record *r, const char *from, const char *end, bool
     size_t length = (size_t)(end - from);
     if (length == 4 && !memcmp(from, "null", 4)) return ONET_OK;
     *found = true;
-    onet_status status = take(r, from, length, err);
+    onet_status status = copy_value(r, from, length, err);
     if (!status && *from == '"') r->value[json_unquote(from, end, r->value)] = 0;
     return status;
 }
@@ -48,7 +48,7 @@ static onet_status of_column(record *r, size_t column, bool *found, onet_error *
         if (status) break;
         if (k == t->start[r->set]) {
             *found = length > 0;
-            status = take(r, text, length, err);
+            status = copy_value(r, text, length, err);
         } else if (strlen(r->value) != length || memcmp(r->value, text, length) != 0) {
             status =
                 fail(err, ONET_BAD,
@@ -83,7 +83,7 @@ onet_status onet_record_text(onet_record *r, const char *key, const char **text,
 
 /* Moves to element number `index` of the array that comes next; false: it has fewer. */
 static bool go_to(json_scan *s, int index) {
-    bool first = scan_take(s, '[');
+    bool first = scan_accept(s, '[');
     while (scan_more(s, ']', &first)) {
         if (!index--) return true;
         scan_skip(s, 0);
@@ -93,7 +93,7 @@ static bool go_to(json_scan *s, int index) {
 
 /* Under a key of the object that comes next. */
 static onet_status of_object(record *r, json_scan *s, const char *key, bool *found, onet_error *err) {
-    bool first = scan_take(s, '{');
+    bool first = scan_accept(s, '{');
     if (!array_reserve(&r->value, &r->value_room, (size_t)(s->end - s->at) + 1, 1))
         return fail_memory(err, "a key's value");
     while (scan_more(s, '}', &first)) {
@@ -131,7 +131,7 @@ static onet_status of_field(record *r, size_t column, int item, bool *found, one
     size_t length = 0;
     onet_status status = csv_kept_row(r->table, r->table->start[r->set] + (size_t)item, &rows, err);
     if (!status) status = csv_plain(&rows, column, &text, &length, err);
-    if (!status) status = take(r, text, length, err);
+    if (!status) status = copy_value(r, text, length, err);
     *found = length > 0;
     csv_rows_free(&rows);
     return status;

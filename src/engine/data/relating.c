@@ -45,7 +45,7 @@ static int shown_length(size_t length) {
     return length > 100 ? 100 : (int)length;
 }
 
-static onet_status take(const char **text, entry *e, onet_error *err) {
+static onet_status parse_entry(const char **text, entry *e, onet_error *err) {
     size_t length = strcspn(*text, ","), kind = strcspn(*text, ":,");
     const onet_choice *found = choice_named(onet_relates(), *text, kind);
     char names[128];
@@ -66,8 +66,8 @@ static onet_status take(const char **text, entry *e, onet_error *err) {
 onet_status relating_check_text(const char *text, onet_error *err) {
     entry e;
     onet_status status = ONET_OK;
-    if (text && !*text) return take(&text, &e, err);
-    while (text && *text && !status) status = take(&text, &e, err);
+    if (text && !*text) return parse_entry(&text, &e, err);
+    while (text && *text && !status) status = parse_entry(&text, &e, err);
     return status;
 }
 
@@ -198,7 +198,8 @@ onet_status relating_new(relating **result, const char *text, int given, const c
         const char *own = at;
         int first = r->features;
         entry e;
-        if (!(status = take(&at, &e, err)) && !(status = add_features(r, &e, width, columns, &room, err)))
+        if (!(status = parse_entry(&at, &e, err)) &&
+            !(status = add_features(r, &e, width, columns, &room, err)))
             status = add_entry(r, own, &e, first, width, columns, err);
     }
     if (status)

@@ -71,7 +71,7 @@ static onet_status string(scan *s, const char **text, bool (*take)(json_scan *, 
 /* [1, 2, 3] of at most `room` numbers. */
 static onet_status numbers(scan *s, size_t *list, int room, int *count, const char *expected) {
     bool first = true;
-    if (!scan_take(&s->j, '[')) return bad_header(s, expected);
+    if (!scan_accept(&s->j, '[')) return bad_header(s, expected);
     for (*count = 0; scan_more(&s->j, ']', &first); ++*count) {
         uint64_t value = 0;
         if (*count == room) return bad_header(s, expected);
@@ -85,7 +85,7 @@ static onet_status numbers(scan *s, size_t *list, int room, int *count, const ch
 static onet_status object(scan *s, onet_status (*each)(scan *s, const char *key, void *context),
                           void *context) {
     bool first = true;
-    if (!scan_take(&s->j, '{')) return bad_header(s, "{");
+    if (!scan_accept(&s->j, '{')) return bad_header(s, "{");
     while (scan_more(&s->j, '}', &first)) {
         const char *key;
         onet_status status = string(s, &key, scan_key);

@@ -51,8 +51,8 @@ typedef struct entry {
     size_t length;
 } entry;
 
-/* Takes the entry at *text. */
-static onet_status take(const char **text, entry *e, onet_error *err) {
+/* Parses the entry at *text, and moves *text behind it. */
+static onet_status parse_entry(const char **text, entry *e, onet_error *err) {
     size_t length = strcspn(*text, ","), kind = strcspn(*text, ":,");
     const onet_choice *found = choice_named(onet_scales(), *text, kind);
     char names[128];
@@ -75,7 +75,7 @@ static onet_status take(const char **text, entry *e, onet_error *err) {
 static bool is_twice(const char *text, const char *end, const entry *e) {
     entry other;
     onet_error unused;
-    while (text < end && !take(&text, &other, &unused))
+    while (text < end && !parse_entry(&text, &other, &unused))
         if (!other.name == !e->name && other.length == e->length &&
             (!e->name || !memcmp(other.name, e->name, e->length)))
             return true;
@@ -86,10 +86,10 @@ onet_status scaling_check_text(const char *text, onet_error *err) {
     const char *at = text;
     entry e;
     onet_status status = ONET_OK;
-    if (text && !*text) return take(&at, &e, err);
+    if (text && !*text) return parse_entry(&at, &e, err);
     while (at && *at && !status) {
         const char *before = at;
-        status = take(&at, &e, err);
+        status = parse_entry(&at, &e, err);
         if (!status && is_twice(text, before, &e))
             status = fail_field(
                 err, ONET_USAGE, "onet_train_options.scale", "scale: %s%.*s%s named twice: name one scale",
@@ -126,7 +126,7 @@ static onet_status find_others(const char *text, onet_scale *others, onet_error 
     onet_status status = scaling_check_text(text, err);
     for (const char *at = text; !status && at && *at;) {
         entry e;
-        if (!(status = take(&at, &e, err)) && !e.name) *others = e.scale;
+        if (!(status = parse_entry(&at, &e, err)) && !e.name) *others = e.scale;
     }
     return status;
 }
@@ -138,7 +138,7 @@ onet_status scaling_parse_relations(const char *text, const char *relations, one
     for (int r = 0; r < lines_count(relations); r++) wish[r] = others;
     for (const char *at = text; !status && at && *at;) {
         entry e;
-        if ((status = take(&at, &e, err)) || !e.name) continue;
+        if ((status = parse_entry(&at, &e, err)) || !e.name) continue;
         int r = find_relation(&e, relations);
         if (r >= 0) wish[r] = e.scale;
     }
@@ -152,7 +152,7 @@ onet_status scaling_parse(const char *text, int width, const onet_columns *colum
     for (int j = 0; j < width; j++) wish[j] = others;
     for (const char *at = text; !status && at && *at;) {
         entry e;
-        if ((status = take(&at, &e, err)) || !e.name) continue;
+        if ((status = parse_entry(&at, &e, err)) || !e.name) continue;
         int j = find(&e, width, columns);
         if (j < 0 && find_relation(&e, relations) >= 0) continue;
         if (j < 0)

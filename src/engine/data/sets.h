@@ -74,6 +74,11 @@ void sets_drop_words(onet_sets *sets);
  * notes that size as their capacity, so that sets_append grows them before it writes. */
 void sets_taken(onet_sets *sets);
 
+/* Sets to be appended to this one may lack values. */
+void sets_allow_missing(onet_sets *sets);
+
+/* ---- Checks (sets_check.c) --------------------------------------------------------------------------- */
+
 /* Is order [n] a permutation of 0 .. n-1? The error message names the first wrong place. */
 onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);
 
@@ -87,8 +92,21 @@ onet_status sets_check_context(const uint8_t *context, const int32_t *order, siz
 onet_status sets_check(const onet_sets *sets, onet_error *err);
 /* As onet_sets_check, for sets that may lack values: features that are NaN. */
 onet_status sets_check_missing(const onet_sets *sets, onet_error *err);
-/* Sets to be appended to this one may lack values. */
-void sets_allow_missing(onet_sets *sets);
+
+/* Parts of these checks, for what is put into sets. items [n, width]; missing: NaN is allowed. */
+onet_status sets_check_features(const float *items, size_t n, size_t width, bool missing, onet_error *err);
+onet_status sets_check_relations(int width, onet_error *err);
+/* value [n, n, width]: the relations of a set. */
+onet_status sets_check_pairs(const float *value, size_t n, size_t width, onet_error *err);
+/* names: one per line, as many as there are relations, UTF-8, none empty and no two equal. */
+onet_status sets_check_names(const char *names, int width, onet_error *err);
+/* Those of a set stand together, in the order of the sets, and name its items; with `kept`, they do not
+ * contradict each other. */
+onet_status sets_check_constraints(const onet_sets *sets, bool kept, onet_error *err);
+/* All that sets_check does, except for the constraints. */
+onet_status sets_check_but_constraints(const onet_sets *sets, bool missing, onet_error *err);
+
+/* ---- Accessors --------------------------------------------------------------------------------------- */
 
 /* The sets first .. end - 1 with what goes with them: a view, which owns nothing. */
 void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end);

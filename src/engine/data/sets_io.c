@@ -51,7 +51,7 @@ static onet_status append_items(onet_sets *sets, const record *r, const onet_wor
     for (size_t i = 0; i < n && made; i++) {
         bool known;
         size_t length = strlen(r->word[i]);
-        row[i] = words_find_known(words, r->word[i], length, &known);
+        row[i] = words_find(words, r->word[i], length, &known);
         if (!known) made = lost_note(&lost, i, 0, 0, lost_hash(r->word[i], length));
     }
     made = made && lost_extend(&lost, n);
@@ -218,7 +218,7 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
         size_t length = own->at[w + 1] - own->at[w];
         bool known = true;
         row[w] = words_exact(words, text, length);
-        if (row[w] < 0) row[w] = words_find_known(words, text, length, &known);
+        if (row[w] < 0) row[w] = words_find(words, text, length, &known);
         if (!known) hash[w] = lost_hash(text, length);
     }
     size_t items = sets->start[sets->count];

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/ascii.h"
 #include "engine/base/number.h"
 #include "engine/data/text_value.h"
 #include "ordernet_io.h"
@@ -14,12 +15,8 @@ typedef struct span {
     size_t length;
 } span;
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* Takes a text from the beginning of the span. */
-static bool take(span *s, const char *text) {
+static bool accept(span *s, const char *text) {
     size_t own = strlen(text);
     if (s->length < own || memcmp(s->at, text, own) != 0) return false;
     s->at += own;
@@ -28,7 +25,7 @@ static bool take(span *s, const char *text) {
 }
 
 /* The same from the end. */
-static bool take_back(span *s, const char *text) {
+static bool accept_back(span *s, const char *text) {
     size_t own = strlen(text);
     if (s->length < own || memcmp(s->at + s->length - own, text, own) != 0) return false;
     s->length -= own;
@@ -40,7 +37,7 @@ static const char *const blank[] = {" ", "\t", "\u00a0", "\u202f", "\u2009"};
 enum { BLANKS = sizeof blank / sizeof *blank };
 
 static span trimmed(span s) {
-    for (size_t i = 0; i < BLANKS;) i = take(&s, blank[i]) || take_back(&s, blank[i]) ? 0 : i + 1;
+    for (size_t i = 0; i < BLANKS;) i = accept(&s, blank[i]) || accept_back(&s, blank[i]) ? 0 : i + 1;
     return s;
 }
 
@@ -68,10 +65,10 @@ static bool has_decimal_comma(span s) {
 }
 
 /* Takes digits; how many. */
-static size_t take_digits(span *s, int *value) {
+static size_t accept_digits(span *s, int *value) {
     size_t count = 0;
     *value = 0;
-    for (; count < s->length && is_digit(s->at[count]); count++)
+    for (; count < s->length && ascii_digit(s->at[count]); count++)
         if (count < 6) *value = 10 * *value + (s->at[count] - '0');
     s->at += count;
     s->length -= count;
@@ -82,12 +79,12 @@ static size_t take_digits(span *s, int *value) {
 static bool has_groups(span s, const char *mark) {
     int value;
     size_t groups = 0;
-    if (!take(&s, "-")) take(&s, "+");
-    size_t digits = take_digits(&s, &value);
+    if (!accept(&s, "-")) accept(&s, "+");
+    size_t digits = accept_digits(&s, &value);
     if (!digits || digits > 3) return false;
-    for (; take(&s, mark); groups++)
-        if (take_digits(&s, &value) != 3) return false;
-    if (groups && (take(&s, ".") || take(&s, ",")) && !take_digits(&s, &value)) return false;
+    for (; accept(&s, mark); groups++)
+        if (accept_digits(&s, &value) != 3) return false;
+    if (groups && (accept(&s, ".") || accept(&s, ",")) && !accept_digits(&s, &value)) return false;
     return groups && !s.length;
 }
 
@@ -105,7 +102,7 @@ static bool is_number(span s) {
 
 /* Whether the text is a number beside this sign: 5%, $5. */
 static bool has_sign(span s, const char *sign) {
-    return (take_back(&s, sign) || take(&s, sign)) && is_number(trimmed(s));
+    return (accept_back(&s, sign) || accept(&s, sign)) && is_number(trimmed(s));
 }
 
 /* Units of measure. A letter alone needs a blank before it: 5 m is a length, 5m may be a name. */
@@ -118,7 +115,7 @@ static bool has_unit(span s) {
         "mb",  "gb",     "tb",      "km/h",    "mph",     "m/s",     "px",      "pt",  "m2",  "m3",
         "km2", "\u00b0", "\u00b0c", "\u00b0f", "m\u00b2", "m\u00b3", "km\u00b2"};
     span rest = s;
-    while (rest.length && (is_digit(*rest.at) || strchr("+-.,", *rest.at))) rest.at++, rest.length--;
+    while (rest.length && (ascii_digit(*rest.at) || strchr("+-.,", *rest.at))) rest.at++, rest.length--;
     span number = {s.at, s.length - rest.length}, name = trimmed(rest);
     if (!is_plain(number) && !spelling_has_thousands(number.at, number.length)) return false;
     for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
@@ -136,11 +133,11 @@ static bool has_currency(span s) {
 
 /* A minus that is no hyphen. */
 static bool has_minus(span s) {
-    return (take(&s, "\u2212") || take(&s, "\u2013")) && is_number(s);
+    return (accept(&s, "\u2212") || accept(&s, "\u2013")) && is_number(s);
 }
 
 static bool is_hexadecimal(span s) {
-    if (!take(&s, "0x") && !take(&s, "0X")) return false;
+    if (!accept(&s, "0x") && !accept(&s, "0X")) return false;
     for (size_t i = 0; i < s.length; i++)
         if (!memchr("0123456789abcdefABCDEF", s.at[i], 22)) return false;
     return s.length > 0;
@@ -149,11 +146,12 @@ static bool is_hexadecimal(span s) {
 /* Takes 10:30, 9:05 pm or 10:30:15.5. */
 static bool take_time(span *s) {
     int hour, minute, second;
-    size_t digits = take_digits(s, &hour);
-    if (!digits || digits > 2 || hour > 24 || !take(s, ":") || take_digits(s, &minute) != 2 || minute > 59)
+    size_t digits = accept_digits(s, &hour);
+    if (!digits || digits > 2 || hour > 24 || !accept(s, ":") || accept_digits(s, &minute) != 2 ||
+        minute > 59)
         return false;
-    if (take(s, ":") && (take_digits(s, &second) != 2 || second > 60)) return false;
-    if (take(s, ".") && !take_digits(s, &second)) return false;
+    if (accept(s, ":") && (accept_digits(s, &second) != 2 || second > 60)) return false;
+    if (accept(s, ".") && !accept_digits(s, &second)) return false;
     *s = trimmed(*s);
     if (s->length == 2 && (!strncasecmp(s->at, "am", 2) || !strncasecmp(s->at, "pm", 2))) s->length = 0;
     return true;
@@ -166,12 +164,12 @@ static bool is_day(int day, int month) {
 /* A date of another order or with other marks than ISO 8601: 31.12.2024, 1/2/2024, 12/31/24, 2024/1/5. */
 static bool is_date(span s) {
     int a, b, c;
-    size_t first = take_digits(&s, &a);
-    const char *mark = take(&s, ".") ? "." : take(&s, "/") ? "/" : take(&s, "-") ? "-" : NULL;
+    size_t first = accept_digits(&s, &a);
+    const char *mark = accept(&s, ".") ? "." : accept(&s, "/") ? "/" : accept(&s, "-") ? "-" : NULL;
     if (!mark) return false;
-    size_t second = take_digits(&s, &b);
-    if (!take(&s, mark)) return false;
-    size_t third = take_digits(&s, &c);
+    size_t second = accept_digits(&s, &b);
+    if (!accept(&s, mark)) return false;
+    size_t third = accept_digits(&s, &c);
     bool day = is_day(a, b) || is_day(b, a), found = false;
     if (first == 4 && second && second <= 2 && third && third <= 2)
         found = is_day(c, b) && !(*mark == '-' && second == 2 && third == 2); /* no such day in ISO 8601 */
@@ -180,18 +178,18 @@ static bool is_date(span s) {
     else if (first && first <= 2 && second && second <= 2 && third == 2) /* 1.2.24 may be a version */
         found = day && (*mark == '/' || (*mark == '.' && first == 2 && second == 2));
     if (!found || !s.length) return found;
-    take(&s, ",");
-    if (!take(&s, " ") && !take(&s, "T")) return false;
+    accept(&s, ",");
+    if (!accept(&s, " ") && !accept(&s, "T")) return false;
     return take_time(&s) && !s.length;
 }
 
 /* A month alone: 2024-12 or 12/2024. */
 static bool is_month(span s) {
     int a, b;
-    size_t first = take_digits(&s, &a);
-    bool year = first == 4 && take(&s, "-");
-    if (!year && (!first || first > 2 || !take(&s, "/"))) return false;
-    size_t second = take_digits(&s, &b);
+    size_t first = accept_digits(&s, &a);
+    bool year = first == 4 && accept(&s, "-");
+    if (!year && (!first || first > 2 || !accept(&s, "/"))) return false;
+    size_t second = accept_digits(&s, &b);
     return !s.length && (year ? second == 2 && is_day(1, b) : second == 4 && is_day(1, a));
 }
 
@@ -203,7 +201,7 @@ const char *spelling(const char *text, size_t length) {
     double value;
     span s = {text, length};
     bool digits = false;
-    for (size_t i = 0; i < length && !digits; i++) digits = is_digit(text[i]);
+    for (size_t i = 0; i < length && !digits; i++) digits = ascii_digit(text[i]);
     if (!digits || is_plain(s) || text_value(text, length, &value)) return NULL;
     if (has_decimal_comma(s)) return "write the decimal point as a dot";
     if (spelling_has_thousands(text, length)) return "write it without the commas";

@@ -110,15 +110,15 @@ void zip_close(zip *z) {
 
 /* An entry's numbers; those that do not fit 32 bits stand in its 64-bit extra field. */
 typedef struct entry {
-    const uint8_t *record;
+    const uint8_t *header;
     uint64_t size, packed, local;
 } entry;
 
-static onet_status read_entry(const zip *z, entry *e, const uint8_t *record, onet_error *err) {
-    const uint8_t *extra = record + ENTRY_SIZE + number_at(record + 28, 2),
-                  *end = extra + number_at(record + 30, 2);
+static onet_status read_entry(const zip *z, entry *e, const uint8_t *header, onet_error *err) {
+    const uint8_t *extra = header + ENTRY_SIZE + number_at(header + 28, 2),
+                  *end = extra + number_at(header + 30, 2);
     uint64_t *number[3] = {&e->size, &e->packed, &e->local};
-    *e = (entry){record, number_at(record + 24, 4), number_at(record + 20, 4), number_at(record + 42, 4)};
+    *e = (entry){header, number_at(header + 24, 4), number_at(header + 20, 4), number_at(header + 42, 4)};
     while (end - extra >= 4) {
         const uint8_t *field = extra + 4, *field_end = field + number_at(extra + 2, 2);
         if (field_end > end) return bad(z, "an extra field of its directory is cut off", err);
@@ -135,14 +135,14 @@ static onet_status read_entry(const zip *z, entry *e, const uint8_t *record, one
 
 static onet_status find_entry(const zip *z, const char *name, entry *e, onet_error *err) {
     const uint8_t *p = z->directory, *end = p + z->directory_size;
-    e->record = NULL;
+    e->header = NULL;
     while (end - p >= ENTRY_SIZE) {
         size_t name_length = number_at(p + 28, 2);
         size_t length = ENTRY_SIZE + name_length + number_at(p + 30, 2) + number_at(p + 32, 2);
         if (number_at(p, 4) != ENTRY || length > (size_t)(end - p))
             return bad(z, "its directory is damaged", err);
         if (name_length == strlen(name) && !memcmp(p + ENTRY_SIZE, name, name_length)) {
-            if (e->record)
+            if (e->header)
                 return fail(err, ONET_BAD, "%s: it holds %s twice; make the file again", input_name(z->in),
                             name);
             onet_status status = read_entry(z, e, p, err);
@@ -163,7 +163,7 @@ static onet_status bad_member(const zip_member *m, const char *what, onet_error 
 static onet_status place(zip_member *m, const entry *e, onet_error *err) {
     const zip *z = m->archive;
     uint8_t local[LOCAL_SIZE];
-    if (number_at(e->record + 8, 2) & 1) return bad_member(m, "is encrypted", err);
+    if (number_at(e->header + 8, 2) & 1) return bad_member(m, "is encrypted", err);
     if (m->method != STORED && m->method != DEFLATED)
         return bad_member(m, "is compressed by a method other than deflate", err);
     if (e->local > z->directory_at || z->directory_at - e->local < LOCAL_SIZE)
@@ -186,13 +186,13 @@ onet_status zip_member_open(zip_member **member, zip *z, const char *name, onet_
     entry e;
     *member = NULL;
     onet_status status = find_entry(z, name, &e, err);
-    if (status || !e.record) return status;
+    if (status || !e.header) return status;
     zip_member *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err, "reading a zip");
     m->archive = z;
     snprintf(m->name, sizeof m->name, "%s", name);
-    m->method = (int)number_at(e.record + 10, 2);
-    m->meant_crc = (uint32_t)number_at(e.record + 16, 4);
+    m->method = (int)number_at(e.header + 10, 2);
+    m->meant_crc = (uint32_t)number_at(e.header + 16, 4);
     status = place(m, &e, err);
     if (!status && m->method == DEFLATED && inflateInit2(&m->inflate, -15) != Z_OK) {
         m->method = STORED; /* nothing to end */
@@ -267,50 +267,50 @@ onet_status zip_member_read(zip_member *m, void *buffer, size_t size, onet_error
 
 enum { MAX_PARTS = 8, ENTRY_ROOM = ENTRY_SIZE + 64 + 28 };
 
-/* Numbers, little-endian, into a record that grows. */
-typedef struct record {
+/* A header of a member or of the directory, which grows number by number, little-endian. */
+typedef struct header {
     uint8_t bytes[ENTRY_ROOM];
     size_t length;
-} record;
+} header;
 
-static void put(record *r, int bytes, uint64_t value) {
-    for (int i = 0; i < bytes; i++) r->bytes[r->length++] = (uint8_t)(value >> (8 * i));
+static void put(header *h, int bytes, uint64_t value) {
+    for (int i = 0; i < bytes; i++) h->bytes[h->length++] = (uint8_t)(value >> (8 * i));
 }
 
 /* The part that a local header and a directory entry share: version to name length. */
-static void put_shared_fields(record *r, const zip_part *p, uint32_t crc, int extra) {
+static void put_shared_fields(header *h, const zip_part *p, uint32_t crc, int extra) {
     uint64_t size = p->head_size + p->data_size, shown = size < UINT32_MAX ? size : UINT32_MAX;
-    put(r, 2, 45); /* version needed: 64-bit sizes */
-    put(r, 2, 0);
-    put(r, 2, STORED);
-    put(r, 2, 0);
-    put(r, 2, 1 << 5 | 1); /* 1 January 1980: the same bytes at any time */
-    put(r, 4, crc);
-    put(r, 4, shown);
-    put(r, 4, shown);
-    put(r, 2, strlen(p->name));
-    put(r, 2, (uint64_t)extra);
+    put(h, 2, 45); /* version needed: 64-bit sizes */
+    put(h, 2, 0);
+    put(h, 2, STORED);
+    put(h, 2, 0);
+    put(h, 2, 1 << 5 | 1); /* 1 January 1980: the same bytes at any time */
+    put(h, 4, crc);
+    put(h, 4, shown);
+    put(h, 4, shown);
+    put(h, 2, strlen(p->name));
+    put(h, 2, (uint64_t)extra);
 }
 
-static void put_name(record *r, const zip_part *p) {
-    for (const char *c = p->name; *c; c++) put(r, 1, (uint8_t)*c);
+static void put_name(header *h, const zip_part *p) {
+    for (const char *c = p->name; *c; c++) put(h, 1, (uint8_t)*c);
 }
 
 static void write_part(output *out, const zip_part *p, uint32_t crc, uint64_t *at) {
     uint64_t size = p->head_size + p->data_size;
     bool large = size >= UINT32_MAX;
-    record r = {.length = 0};
-    put(&r, 4, LOCAL);
-    put_shared_fields(&r, p, crc, large ? 20 : 0);
-    put_name(&r, p);
+    header h = {.length = 0};
+    put(&h, 4, LOCAL);
+    put_shared_fields(&h, p, crc, large ? 20 : 0);
+    put_name(&h, p);
     if (large) {
-        put(&r, 2, 1);
-        put(&r, 2, 16);
-        put(&r, 8, size);
-        put(&r, 8, size);
+        put(&h, 2, 1);
+        put(&h, 2, 16);
+        put(&h, 8, size);
+        put(&h, 8, size);
     }
-    *at += r.length + size;
-    output_write(out, r.bytes, r.length);
+    *at += h.length + size;
+    output_write(out, h.bytes, h.length);
     output_write(out, p->head, p->head_size);
     output_write(out, p->data, p->data_size);
 }
@@ -319,55 +319,55 @@ static void write_entry(output *out, const zip_part *p, uint32_t crc, uint64_t l
     uint64_t size = p->head_size + p->data_size;
     bool large = size >= UINT32_MAX, far = local >= UINT32_MAX;
     int extra = (large ? 16 : 0) + (far ? 8 : 0);
-    record r = {.length = 0};
-    put(&r, 4, ENTRY);
-    put(&r, 2, 45);
-    put_shared_fields(&r, p, crc, extra ? extra + 4 : 0);
-    put(&r, 2, 0); /* comment */
-    put(&r, 2, 0); /* disk */
-    put(&r, 2, 0);
-    put(&r, 4, 0);
-    put(&r, 4, far ? UINT32_MAX : local);
-    put_name(&r, p);
+    header h = {.length = 0};
+    put(&h, 4, ENTRY);
+    put(&h, 2, 45);
+    put_shared_fields(&h, p, crc, extra ? extra + 4 : 0);
+    put(&h, 2, 0); /* comment */
+    put(&h, 2, 0); /* disk */
+    put(&h, 2, 0);
+    put(&h, 4, 0);
+    put(&h, 4, far ? UINT32_MAX : local);
+    put_name(&h, p);
     if (extra) {
-        put(&r, 2, 1);
-        put(&r, 2, (uint64_t)extra);
-        if (large) put(&r, 8, size);
-        if (large) put(&r, 8, size);
-        if (far) put(&r, 8, local);
+        put(&h, 2, 1);
+        put(&h, 2, (uint64_t)extra);
+        if (large) put(&h, 8, size);
+        if (large) put(&h, 8, size);
+        if (far) put(&h, 8, local);
     }
-    *at += r.length;
-    output_write(out, r.bytes, r.length);
+    *at += h.length;
+    output_write(out, h.bytes, h.length);
 }
 
 static void write_end(output *out, int parts, uint64_t from, uint64_t at) {
-    record r = {.length = 0};
+    header h = {.length = 0};
     uint64_t size = at - from;
     bool far = from >= UINT32_MAX;
     if (far) {
-        put(&r, 4, END64);
-        put(&r, 8, END64_SIZE - 12);
-        put(&r, 2, 45);
-        put(&r, 2, 45);
-        put(&r, 4, 0);
-        put(&r, 4, 0);
-        put(&r, 8, (uint64_t)parts);
-        put(&r, 8, (uint64_t)parts);
-        put(&r, 8, size);
-        put(&r, 8, from);
-        put(&r, 4, LOCATOR64);
-        put(&r, 4, 0);
-        put(&r, 8, at);
-        put(&r, 4, 1);
+        put(&h, 4, END64);
+        put(&h, 8, END64_SIZE - 12);
+        put(&h, 2, 45);
+        put(&h, 2, 45);
+        put(&h, 4, 0);
+        put(&h, 4, 0);
+        put(&h, 8, (uint64_t)parts);
+        put(&h, 8, (uint64_t)parts);
+        put(&h, 8, size);
+        put(&h, 8, from);
+        put(&h, 4, LOCATOR64);
+        put(&h, 4, 0);
+        put(&h, 8, at);
+        put(&h, 4, 1);
     }
-    put(&r, 4, END);
-    put(&r, 4, 0);
-    put(&r, 2, (uint64_t)parts);
-    put(&r, 2, (uint64_t)parts);
-    put(&r, 4, size);
-    put(&r, 4, far ? UINT32_MAX : from);
-    put(&r, 2, 0);
-    output_write(out, r.bytes, r.length);
+    put(&h, 4, END);
+    put(&h, 4, 0);
+    put(&h, 2, (uint64_t)parts);
+    put(&h, 2, (uint64_t)parts);
+    put(&h, 4, size);
+    put(&h, 4, far ? UINT32_MAX : from);
+    put(&h, 2, 0);
+    output_write(out, h.bytes, h.length);
 }
 
 onet_status zip_write(const char *path, const zip_part *part, int parts, onet_error *err) {

@@ -42,39 +42,40 @@ bool encoded_reserve(encoded *e, const frozen *f, int rows) {
 }
 
 enum {
-    ROWS = 48,      /* per task, where a large set is spread over threads */
-    WORTH = 1 << 18 /* multiply-adds that are worth a task of their own: about 5 us */
+    ROWS = 48,      /* per job, where a large set is spread over threads */
+    WORTH = 1 << 18 /* multiply-adds that are worth a job of their own: about 5 us */
 };
 
-typedef struct job {
+typedef struct encode_args {
     encoded *e;
     const frozen *f;
     const float *const *items;
     const int *start; /* [count + 1]: set s has the rows start[s] .. start[s + 1] - 1 */
     int count;
     int rows, block;
-    int share; /* rows per task */
-    int parts; /* tasks for the columns of the same rows of a product */
-} job;
+    int share; /* rows per job */
+    int parts; /* jobs for the columns of the same rows of a product */
+} encode_args;
 
-static int tasks_of(const job *j) {
+static int jobs_of(const encode_args *j) {
     return (j->rows + j->share - 1) / j->share;
 }
 
-static int end_of(const job *j, int task) {
-    return (task + 1) * j->share < j->rows ? (task + 1) * j->share : j->rows;
+static int end_of(const encode_args *j, int job) {
+    return (job + 1) * j->share < j->rows ? (job + 1) * j->share : j->rows;
 }
 
-int tasks_worth(const thread_pool *threads, double work) {
+int jobs_worth(const thread_pool *threads, double work) {
     double most = work / WORTH;
     return most < 2 ? 1 : most < thread_pool_threads(threads) ? (int)most : thread_pool_threads(threads);
 }
 
-/* A task: some columns of the product of some rows of x and w, packed [K, N]. The sums start from `start`
+/* A job: some columns of the product of some rows of x and w, packed [K, N]. The sums start from `start`
  * [N], or from 0 when it is NULL. */
-static void multiply(const job *j, int task, int K, int N, const real *w, const real *start, real *to) {
-    int row = task / j->parts * j->share, rows = end_of(j, task / j->parts) - row;
-    int part = task % j->parts, panels = (N + PANEL - 1) / PANEL;
+static void multiply(const encode_args *j, int job, int K, int N, const real *w, const real *start,
+                     real *to) {
+    int row = job / j->parts * j->share, rows = end_of(j, job / j->parts) - row;
+    int part = job % j->parts, panels = (N + PANEL - 1) / PANEL;
     int from = panels * part / j->parts * PANEL, end = panels * (part + 1) / j->parts * PANEL;
     if (end > N) end = N;
     to += (size_t)row * N + from;
@@ -84,43 +85,43 @@ static void multiply(const job *j, int task, int K, int N, const real *w, const 
                   packed(w + (size_t)from * K, K), to, (size_t)N, start != NULL);
 }
 
-/* Runs `fn`, which multiplies the rows with K x N weights, in tasks of rows and columns. */
-static void run_product(thread_pool *threads, job *j, int K, int N, thread_pool_task *fn) {
-    int tasks = tasks_of(j);
-    j->parts = tasks_worth(threads, (double)j->rows * K * N) / tasks;
+/* Runs `fn`, which multiplies the rows with K x N weights, in jobs of rows and columns. */
+static void run_product(thread_pool *threads, encode_args *j, int K, int N, thread_pool_job *fn) {
+    int jobs = jobs_of(j);
+    j->parts = jobs_worth(threads, (double)j->rows * K * N) / jobs;
     if (j->parts < 1) j->parts = 1;
-    thread_pool_run(threads, tasks * j->parts, fn, j);
+    thread_pool_run(threads, jobs * j->parts, fn, j);
 }
 
-static void take_rows(void *arg, int task, int thread) {
+static void take_rows(void *arg, int job, int thread) {
     (void)thread;
-    job *j = arg;
+    encode_args *j = arg;
     const onet_model *model = j->f->model;
     int d = model->sh.s.width;
-    for (int i = task * j->share; i < end_of(j, task); i++) {
+    for (int i = job * j->share; i < end_of(j, job); i++) {
         real *x = j->e->x + (size_t)i * j->f->w.D;
         for (int c = 0; c < d; c++) x[c] = (j->items[i][c] - model->mean[c]) * model->scale[c];
     }
 }
 
-/* A task per feature: each is a sum over all items. */
-static void relative_column(void *arg, int task, int thread) {
+/* A job per feature: each is a sum over all items. */
+static void relative_column(void *arg, int job, int thread) {
     (void)thread;
-    job *j = arg;
+    encode_args *j = arg;
     for (int s = 0; s < j->count; s++)
         relative_features(j->e->x + (size_t)j->start[s] * j->f->w.D, (size_t)j->f->w.D,
-                          j->start[s + 1] - j->start[s], task, task + 1, j->f->model->sh.s.width);
+                          j->start[s + 1] - j->start[s], job, job + 1, j->f->model->sh.s.width);
 }
 
-static void first_rows(void *arg, int task, int thread) {
+static void first_rows(void *arg, int job, int thread) {
     (void)thread;
-    const job *j = arg;
+    const encode_args *j = arg;
     const encoder_weights *w = &j->f->w.enc[j->block];
-    multiply(j, task, j->f->model->sh.enc[j->block].in, 2 * j->f->w.H, w->first, w->bias1, j->e->ac);
+    multiply(j, job, j->f->model->sh.enc[j->block].in, 2 * j->f->w.H, w->first, w->bias1, j->e->ac);
 }
 
 /* The items first .. last - 1 of a set, paired with all of its items. */
-static void pair_items(const job *j, int set, int first, int last, int thread) {
+static void pair_items(const encode_args *j, int set, int first, int last, int thread) {
     const frozen *f = j->f;
     const norm *b = &f->enc_norm[j->block];
     int n = j->start[set + 1] - j->start[set], H = f->w.H, O = f->model->sh.s.encoder_out;
@@ -155,23 +156,23 @@ static void pair_items(const job *j, int set, int first, int last, int thread) {
                          x + (size_t)i * f->w.D + f->model->sh.enc[j->block].in);
 }
 
-static void pair_rows(void *arg, int task, int thread) {
-    const job *j = arg;
+static void pair_rows(void *arg, int job, int thread) {
+    const encode_args *j = arg;
     if (order_stops(j->e->options)) return;
     if (j->count == 1)
-        pair_items(j, 0, task * j->share, end_of(j, task), thread);
-    else /* the only task */
+        pair_items(j, 0, job * j->share, end_of(j, job), thread);
+    else /* the only job */
         for (int s = 0; s < j->count; s++) pair_items(j, s, 0, j->start[s + 1] - j->start[s], thread);
 }
 
-static void decoder_rows(void *arg, int task, int thread) {
+static void decoder_rows(void *arg, int job, int thread) {
     (void)thread;
-    const job *j = arg;
+    const encode_args *j = arg;
     const frozen *f = j->f;
-    multiply(j, task, f->model->sh.D, f->w.Q, f->w.rows, NULL, j->e->q);
-    if (task % j->parts) return;
-    int row = task / j->parts * j->share;
-    for (int i = row; i < end_of(j, task / j->parts); i++) {
+    multiply(j, job, f->model->sh.D, f->w.Q, f->w.rows, NULL, j->e->q);
+    if (job % j->parts) return;
+    int row = job / j->parts * j->share;
+    for (int i = row; i < end_of(j, job / j->parts); i++) {
         real sum = 0;
         for (int c = 0; c < f->model->sh.D; c++) sum += f->w.head_x[c] * j->e->x[(size_t)i * f->w.D + c];
         j->e->logit[i] = sum;
@@ -179,22 +180,22 @@ static void decoder_rows(void *arg, int task, int thread) {
 }
 
 /* Spreads the pairs of a set over the threads. */
-static void run_pairs(thread_pool *threads, job *j) {
+static void run_pairs(thread_pool *threads, encode_args *j) {
     int share = j->share;
     if (j->count == 1) {
-        int tasks = tasks_worth(threads, (double)j->rows * j->rows * j->f->w.H * j->f->w.O);
-        int even = (j->rows + tasks - 1) / tasks;
+        int jobs = jobs_worth(threads, (double)j->rows * j->rows * j->f->w.H * j->f->w.O);
+        int even = (j->rows + jobs - 1) / jobs;
         if (even < share) j->share = even;
     }
-    thread_pool_run(threads, tasks_of(j), pair_rows, j);
+    thread_pool_run(threads, jobs_of(j), pair_rows, j);
     j->share = share;
 }
 
 void encode(encoded *e, const frozen *f, const float *const *items, const int *start, int count, int placed,
             thread_pool *threads) {
-    job j = {e, f, items, start, count, start[count], 0, count > 1 ? GROUP_ROWS : ROWS, 1};
-    const shape *sh = &f->model->sh;
-    thread_pool_run(threads, tasks_of(&j), take_rows, &j);
+    encode_args j = {e, f, items, start, count, start[count], 0, count > 1 ? GROUP_ROWS : ROWS, 1};
+    const net_shape *sh = &f->model->sh;
+    thread_pool_run(threads, jobs_of(&j), take_rows, &j);
     if (sh->s.relative) thread_pool_run(threads, sh->s.width, relative_column, &j);
     for (j.block = 0; j.block < sh->s.encoder_blocks; j.block++) {
         if (order_stops(e->options)) return;

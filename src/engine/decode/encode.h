@@ -29,9 +29,9 @@ static inline bool order_stops(const onet_order_options *o) {
     return o && o->stop && o->stop(o->context);
 }
 
-/* Into how many tasks work of so many multiply-adds is divided: one per thread at most, and none that takes
+/* Into how many jobs work of so many multiply-adds is divided: one per thread at most, and none that takes
  * less time than the threads need to meet. */
-int tasks_worth(const thread_pool *threads, double work);
+int jobs_worth(const thread_pool *threads, double work);
 
 /* Item i, counted over all sets, as the model sees it: words have the model's own vectors, since training may
  * have changed those that the sets came with. */

@@ -23,7 +23,7 @@ static void frozen_free(frozen *f) {
 }
 
 static bool freeze_encoder(frozen *f, const real *statistics) {
-    const shape *sh = &f->model->sh;
+    const net_shape *sh = &f->model->sh;
     const real *theta = f->model->theta;
     size_t H = (size_t)f->w.H, O = (size_t)f->w.O;
     for (int b = 0; b < sh->s.encoder_blocks; b++) {
@@ -42,7 +42,7 @@ static bool freeze_encoder(frozen *f, const real *statistics) {
 }
 
 static bool freeze_decoder(frozen *f, const real *statistics) {
-    const shape *sh = &f->model->sh;
+    const net_shape *sh = &f->model->sh;
     size_t C = (size_t)f->w.C;
     int N = sh->s.decoder_blocks;
     if (!real_new(&f->head_v, (size_t)N * C)) return false;
@@ -81,9 +81,9 @@ static frozen *frozen_new(const freezer *z, int n) {
 
 bool freezer_new(freezer *z, const onet_model *model, const kernels *k) {
     *z = (freezer){.model = model, .k = k};
-    const shape *sh = &model->sh;
+    const net_shape *sh = &model->sh;
     if (!weights_new(&z->w, sh, false) || !real_new(&z->start_q, (size_t)z->w.Q)) return false;
-    for (int task = 0; task < z->w.tasks; task++) weights_fill(&z->w, model->theta, task);
+    for (int job = 0; job < z->w.jobs; job++) weights_fill(&z->w, model->theta, job);
     k->gemm(1, z->w.Q, sh->D, model->theta + sh->start, 0, 1, packed(z->w.rows, sh->D), z->start_q,
             (size_t)z->w.Q, 0);
     return true;

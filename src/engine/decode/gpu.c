@@ -56,7 +56,7 @@ static void put_pool(block *b, const frozen *f, int m, size_t bias) {
 }
 
 static void put_net(order_net *n, block *b, const frozen *f) {
-    const shape *sh = &f->model->sh;
+    const net_shape *sh = &f->model->sh;
     size_t H = (size_t)f->w.H, O = (size_t)f->w.O, C = (size_t)f->w.C, R = (size_t)sh->s.relations;
     size_t plane = (size_t)f->w.E * 3 * C * C; /* weights of relations, before those of v */
     int N = sh->s.decoder_blocks;
@@ -160,7 +160,7 @@ static bool go_together(const place *p, const place *q) {
     return p->n == q->n && p->placed == q->placed && p->constrained == q->constrained;
 }
 
-enum { TASK = 256 }; /* sets copied by one task */
+enum { JOB = 256 }; /* sets copied by one job */
 
 /* The rows of all items, as sets_rows has them; NULL without context: row i is item i. */
 typedef struct row_table {
@@ -181,7 +181,7 @@ static bool row_table_new(row_table *table, const onet_sets *sets) {
 }
 
 /* A batch of sets on its way to the device or back. */
-typedef struct part {
+typedef struct transfer {
     const gpu_work *work;
     row_table table;
     const place *place; /* [sets that go together] */
@@ -192,21 +192,21 @@ typedef struct part {
     const int32_t *order;
     const double *logprob;
     const float *step;
-} part;
+} transfer;
 
-static int32_t item_of(const part *p, size_t set, size_t row) {
+static int32_t item_of(const transfer *p, size_t set, size_t row) {
     const onet_sets *sets = p->work->sets;
     return p->table.item ? p->table.item[sets->start[set] - sets->start[0] + row] : (int32_t)row;
 }
 
-static int32_t row_of(const part *p, size_t set, int32_t item) {
+static int32_t row_of(const transfer *p, size_t set, int32_t item) {
     const onet_sets *sets = p->work->sets;
     return p->table.row ? p->table.row[sets->start[set] - sets->start[0] + (size_t)item] : item;
 }
 
 /* The constraints of a set, in rows. The graph has the items that come after an item; the device needs those
  * that come before it. */
-static void take_rules(const part *p, size_t set, int32_t *numbers) {
+static void take_rules(const transfer *p, size_t set, int32_t *numbers) {
     const constraint_graph *g = &p->work->graph[set];
     order_rules r = order_rules_at(numbers, p->placed);
     r.last[0] = g->last_head < 0 ? -1 : row_of(p, set, g->last_head);
@@ -228,7 +228,7 @@ static void take_rules(const part *p, size_t set, int32_t *numbers) {
 }
 
 /* The relations of a set, in rows: [n, n, R]. */
-static void take_pairs(const part *p, size_t set, float *to) {
+static void take_pairs(const transfer *p, size_t set, float *to) {
     const onet_sets *sets = p->work->sets;
     size_t n = (size_t)p->n, R = (size_t)sets->pairs->width;
     for (size_t i = 0; i < n; i++) {
@@ -238,12 +238,12 @@ static void take_pairs(const part *p, size_t set, float *to) {
     }
 }
 
-static void take_task(void *arg, int task, int thread) {
+static void take_job(void *arg, int job, int thread) {
     (void)thread;
-    const part *p = arg;
+    const transfer *p = arg;
     const onet_sets *sets = p->work->sets;
     size_t n = (size_t)p->n, placed = (size_t)p->placed, width = (size_t)sets->width;
-    for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
+    for (int s = job * JOB; s < p->count && s < (job + 1) * JOB; s++) {
         size_t set = p->place[s].set, first = sets->start[set];
         for (size_t i = 0; i < n; i++)
             memcpy(p->items + ((size_t)s * n + i) * width,
@@ -257,7 +257,8 @@ static void take_task(void *arg, int task, int thread) {
 }
 
 /* One order, followed by the context items. */
-static void add_order(const part *p, size_t set, onet_answer *a, const int32_t *order, const float *step) {
+static void add_order(const transfer *p, size_t set, onet_answer *a, const int32_t *order,
+                      const float *step) {
     size_t n = (size_t)p->n, placed = (size_t)p->placed, at = (size_t)a->found * n;
     for (size_t t = 0; t < n; t++) {
         a->order[at + t] = item_of(p, set, t < placed ? (size_t)order[t] : t);
@@ -266,11 +267,11 @@ static void add_order(const part *p, size_t set, onet_answer *a, const int32_t *
     a->found++;
 }
 
-static void give_task(void *arg, int task, int thread) {
+static void give_job(void *arg, int job, int thread) {
     (void)thread;
-    const part *p = arg;
+    const transfer *p = arg;
     size_t placed = (size_t)p->placed, found = (size_t)p->found;
-    for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
+    for (int s = job * JOB; s < p->count && s < (job + 1) * JOB; s++) {
         size_t set = p->place[s].set;
         if (!p->work->answers) {
             p->work->logprob[set] = p->logprob[s];
@@ -288,7 +289,7 @@ static void give_task(void *arg, int task, int thread) {
 
 static bool take(void *context, size_t first, int count, float *items, float *pairs, int32_t *given,
                  int32_t *rules) {
-    part p = *(const part *)context;
+    transfer p = *(const transfer *)context;
     if (order_stops(p.work->options)) return false;
     p.place += first;
     p.count = count;
@@ -296,26 +297,26 @@ static bool take(void *context, size_t first, int count, float *items, float *pa
     p.pairs = pairs;
     p.given = given;
     p.rules = rules;
-    thread_pool_run(p.work->threads, (count + TASK - 1) / TASK, take_task, &p);
+    thread_pool_run(p.work->threads, (count + JOB - 1) / JOB, take_job, &p);
     return true;
 }
 
 static void give(void *context, size_t first, int count, const int32_t *order, const double *logprob,
                  const float *step) {
-    part p = *(const part *)context;
+    transfer p = *(const transfer *)context;
     p.place += first;
     p.count = count;
     p.order = order;
     p.logprob = logprob;
     p.step = step;
-    thread_pool_run(p.work->threads, (count + TASK - 1) / TASK, give_task, &p);
+    thread_pool_run(p.work->threads, (count + JOB - 1) / JOB, give_job, &p);
 }
 
 /* Sets that go together: all[0 .. count - 1]. */
 static onet_status run_together(order_device *d, const gpu_work *work, row_table table, const place *all,
                                 size_t count, onet_error *err) {
     int n = all->n, placed = all->placed, beams = work->answers ? search_orders(placed, work->beams) : 1;
-    part p = {.work = work, .table = table, .place = all, .n = n, .placed = placed};
+    transfer p = {.work = work, .table = table, .place = all, .n = n, .placed = placed};
     p.found = !work->answers ? 1 : work->top < beams ? work->top : beams;
     size_t pairs = 0;
     for (size_t s = 0; all->constrained && s < count; s++) {

@@ -44,7 +44,7 @@ struct worker {
     encoded e;
     search s;
     scoring scoring; /* of several orders of a set */
-    search_task task[GROUP_SETS];
+    search_query query[GROUP_SETS];
     int start[GROUP_SETS + 1]; /* rows of the group's sets */
     watch large;               /* a set that is alone */
     rng r;
@@ -159,16 +159,16 @@ void onet_orderer_free(onet_orderer *r) {
     free(r);
 }
 
-typedef struct job {
+typedef struct order_args {
     onet_orderer *r;
     const onet_sets *sets;
     onet_answer *answers; /* or NULL: score the sets' own order */
     score_out score;
     const constraint_graph *graph; /* [count]; NULL: no set has constraints */
-    size_t first, last;            /* sets of the tasks: first .. last - 1 */
-    int share;                     /* sets per task */
-    thread_pool *threads;          /* for the sets of the only task; NULL: there are several */
-} job;
+    size_t first, last;            /* sets of the jobs: first .. last - 1 */
+    int share;                     /* sets per job */
+    thread_pool *threads;          /* for the sets of the only job; NULL: there are several */
+} order_args;
 
 /* The rows of a set, number k of the group, from row `start` on; how many of its items are placed. */
 static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set, int k) {
@@ -186,23 +186,23 @@ static int arrange(worker *w, const onet_model *model, const onet_sets *sets, si
 }
 
 /* Set k of the group, its own order to be scored. */
-static search_task score_task(const job *j, size_t set, worker *w, int k, int placed) {
+static search_query score_query(const order_args *j, size_t set, worker *w, int k, int placed) {
     size_t first = j->sets->start[set], n = sets_size(j->sets, set), start = (size_t)w->start[k];
     int32_t *row = w->row + 2 * start, *given = row + n;
     for (int t = 0; t < placed; t++) given[t] = row[j->sets->order[first + (size_t)t]];
-    return (search_task){.n = placed,
-                         .first = w->start[k],
-                         .beams = 1,
-                         .given = given,
-                         .choices = j->score.choices,
-                         .width = (int)n,
-                         .item = w->item + start,
-                         .relations = &w->e.set[k]};
+    return (search_query){.n = placed,
+                          .first = w->start[k],
+                          .beams = 1,
+                          .given = given,
+                          .choices = j->score.choices,
+                          .width = (int)n,
+                          .item = w->item + start,
+                          .relations = &w->e.set[k]};
 }
 
-static void score_set(job *j, size_t set, worker *w, const frozen *f, int k) {
+static void score_set(order_args *j, size_t set, worker *w, const frozen *f, int k) {
     size_t first = j->sets->start[set], n = sets_size(j->sets, set);
-    int placed = w->task[k].n;
+    int placed = w->query[k].n;
     search_run(&w->s, f, &w->e, k);
     const beam *found = &w->s.now[0];
     j->score.logprob[set] = found->logprob;
@@ -223,7 +223,7 @@ static void add_order(onet_answer *a, const beam *from, const int32_t *item, int
     a->found++;
 }
 
-static void look(void *context, int t) {
+static void report_step(void *context, int t) {
     watch *w = context;
     double now = clock_seconds();
     if (now - w->last < 0.1) return;
@@ -232,41 +232,41 @@ static void look(void *context, int t) {
 }
 
 /* Set k of the group, to be put in order. */
-static search_task order_task(const job *j, size_t set, worker *w, int k, int placed) {
+static search_query order_query(const order_args *j, size_t set, worker *w, int k, int placed) {
     const onet_order_options *o = &j->r->options;
     const constraint_graph *constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL;
     /* The most probable order of a ranker is by falling logits, which the greedy search finds. */
     bool sorts = model_is_ranker(j->r->z.model) && j->r->top == 1 && !constraints;
-    return (search_task){.n = placed,
-                         .first = w->start[k],
-                         .beams = sorts ? 1 : search_orders(placed, j->r->beams),
-                         .best_only = j->r->top == 1,
-                         .r = o->decode == ONET_SAMPLE ? &w->r : NULL,
-                         .item = w->item + w->start[k],
-                         .relations = &w->e.set[k],
-                         .constraints = constraints,
-                         .look = sets_size(j->sets, set) >= LARGE && o->progress ? look : NULL,
-                         .context = &w->large};
+    return (search_query){.n = placed,
+                          .first = w->start[k],
+                          .beams = sorts ? 1 : search_orders(placed, j->r->beams),
+                          .best_only = j->r->top == 1,
+                          .r = o->decode == ONET_SAMPLE ? &w->r : NULL,
+                          .item = w->item + w->start[k],
+                          .relations = &w->e.set[k],
+                          .constraints = constraints,
+                          .progress = sets_size(j->sets, set) >= LARGE && o->progress ? report_step : NULL,
+                          .context = &w->large};
 }
 
-static void order_set(job *j, size_t set, worker *w, const frozen *f, int k) {
-    const search_task *task = &w->task[k];
+static void order_set(order_args *j, size_t set, worker *w, const frozen *f, int k) {
+    const search_query *query = &w->query[k];
     onet_answer *a = &j->answers[set];
-    int rounds = task->r ? j->r->top : 1;
-    if (task->r) rng_seed(task->r, j->r->options.seed, j->r->answered + set);
-    w->large = (watch){.o = &j->r->options, .steps = (size_t)task->n * (size_t)rounds};
+    int rounds = query->r ? j->r->top : 1;
+    if (query->r) rng_seed(query->r, j->r->options.seed, j->r->answered + set);
+    w->large = (watch){.o = &j->r->options, .steps = (size_t)query->n * (size_t)rounds};
     a->found = 0;
     for (int round = 0; round < rounds; round++) {
-        w->large.done = (size_t)round * (size_t)task->n;
+        w->large.done = (size_t)round * (size_t)query->n;
         int found = search_run(&w->s, f, &w->e, k);
         for (int b = 0; b < found && a->found < j->r->top; b++)
-            add_order(a, &w->s.now[b], task->item, (int)sets_size(j->sets, set), task->n);
+            add_order(a, &w->s.now[b], query->item, (int)sets_size(j->sets, set), query->n);
     }
 }
 
 /* How many sets from `set` on, `most` at most, are a group: small ones with the same weights, all of whose
  * items are placed. Any other set is a group of its own. */
-static int group_of(const job *j, size_t set, size_t most) {
+static int group_of(const order_args *j, size_t set, size_t most) {
     const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, set));
     size_t rows = 0, count = 0;
     for (; count < most; count++) {
@@ -280,24 +280,24 @@ static int group_of(const job *j, size_t set, size_t most) {
 }
 
 /* `count` sets, a group, or one of any size; threads to share its work, or NULL. */
-static void one_group(job *j, size_t first, int count, worker *w, thread_pool *threads) {
+static void one_group(order_args *j, size_t first, int count, worker *w, thread_pool *threads) {
     const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, first));
     for (int k = 0; k < count; k++) {
         size_t set = first + (size_t)k;
         int placed = arrange(w, f->model, j->sets, set, k);
         w->start[k + 1] = w->start[k] + (int)sets_size(j->sets, set);
-        w->task[k] = j->answers ? order_task(j, set, w, k, placed) : score_task(j, set, w, k, placed);
+        w->query[k] = j->answers ? order_query(j, set, w, k, placed) : score_query(j, set, w, k, placed);
     }
     w->e.options = &j->r->options;
-    encode(&w->e, f, w->items, w->start, count, count > 1 ? w->start[count] : w->task[0].n, threads);
+    encode(&w->e, f, w->items, w->start, count, count > 1 ? w->start[count] : w->query[0].n, threads);
     if (order_stops(w->e.options)) return;
-    search_begin(&w->s, f, &w->e, w->task, count, threads);
+    search_begin(&w->s, f, &w->e, w->query, count, threads);
     for (int k = 0; k < count; k++) (j->answers ? order_set : score_set)(j, first + (size_t)k, w, f, k);
 }
 
-static void some_sets(void *arg, int task, int thread) {
-    job *j = arg;
-    size_t set = j->first + (size_t)task * (size_t)j->share, end = set + (size_t)j->share;
+static void some_sets(void *arg, int job, int thread) {
+    order_args *j = arg;
+    size_t set = j->first + (size_t)job * (size_t)j->share, end = set + (size_t)j->share;
     if (end > j->last) end = j->last;
     for (int count; set < end && !order_stops(&j->r->options); set += (size_t)count) {
         count = group_of(j, set, end - set);
@@ -305,25 +305,25 @@ static void some_sets(void *arg, int task, int thread) {
     }
 }
 
-/* Sets per task: about as many as a group has, but few enough for all threads to end at about the same time.
+/* Sets per job: about as many as a group has, but few enough for all threads to end at about the same time.
  */
-static int share_of(const job *j) {
-    enum { TASKS = 4 }; /* per thread */
+static int share_of(const order_args *j) {
+    enum { JOBS = 4 }; /* per thread */
     size_t sets = j->last - j->first, rows = j->sets->start[j->last] - j->sets->start[j->first];
     size_t threads = (size_t)thread_pool_threads(j->r->threads), share = GROUP_ROWS * sets / rows;
-    if (threads > 1 && share > sets / (threads * TASKS)) share = sets / (threads * TASKS);
+    if (threads > 1 && share > sets / (threads * JOBS)) share = sets / (threads * JOBS);
     return share > GROUP_SETS ? GROUP_SETS : share ? (int)share : 1;
 }
 
-/* Tasks for the sets from j->first to j->last. */
-static int groups_of(const job *j) {
+/* Jobs for the sets from j->first to j->last. */
+static int groups_of(const order_args *j) {
     size_t share = (size_t)j->share;
     return (int)((j->last - j->first + share - 1) / share);
 }
 
 /* Makes the net ready for the sets from j->first to j->last, as many as there is room for. All memory is
- * taken here, before the first set, so that no task can fail. */
-static onet_status reserve(job *j, int beams, onet_error *err) {
+ * taken here, before the first set, so that no job can fail. */
+static onet_status reserve(order_args *j, int beams, onet_error *err) {
     onet_orderer *r = j->r;
     const onet_sets *sets = j->sets;
     int n[2] = {0, 0};
@@ -340,7 +340,7 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
     j->share = share_of(j);
     bool best_only = j->answers && r->top == 1;
     int threads = groups_of(j) > 1 ? thread_pool_threads(r->threads)
-                                   : 1; /* thread_pool_run leaves one task to thread 0 */
+                                   : 1; /* thread_pool_run leaves one job to thread 0 */
     for (int t = 0; t < threads; t++) {
         worker *w = &r->worker[t];
         int need = t == 0 && n[1] ? n[1] : n[0];
@@ -382,7 +382,7 @@ static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, const scor
     return r->gpu != NULL;
 }
 
-static onet_status run_cpu(job *j, int beams, onet_error *err) {
+static onet_status run_cpu(order_args *j, int beams, onet_error *err) {
     onet_orderer *r = j->r;
     for (; j->first < j->sets->count; j->first = j->last) {
         onet_status status = reserve(j, beams, err);
@@ -418,7 +418,7 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
         done = !status;
         if (status == ONET_MEMORY && r->device.kind != DEVICE_GPU) status = ONET_OK;
     }
-    job j = {.r = r, .sets = sets, .answers = answers, .score = score, .graph = graph};
+    order_args j = {.r = r, .sets = sets, .answers = answers, .score = score, .graph = graph};
     if (!status && !done) status = run_cpu(&j, beams, err);
     if (!status) r->answered += sets->count;
     constraint_graphs_free(graph, sets->count);
@@ -567,7 +567,7 @@ onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *l
 }
 
 /* Several orders of each of some sets of the same size. */
-typedef struct orders_job {
+typedef struct orders_args {
     onet_orderer *r;
     const onet_sets *sets;
     const frozen *f;
@@ -575,14 +575,14 @@ typedef struct orders_job {
     int parts;
     double *logprob; /* [sets, count] */
     size_t count;
-} orders_job;
+} orders_args;
 
-/* A task per set and part of the orders. */
-static void some_orders(void *arg, int task, int thread) {
-    orders_job *j = arg;
+/* A job per set and part of the orders. */
+static void some_orders(void *arg, int job, int thread) {
+    orders_args *j = arg;
     worker *w = &j->r->worker[thread];
-    size_t set = (size_t)(task / j->parts), first = 0;
-    const scoring_plan *plan = &j->plan[task % j->parts];
+    size_t set = (size_t)(job / j->parts), first = 0;
+    const scoring_plan *plan = &j->plan[job % j->parts];
     for (const scoring_plan *before = j->plan; before < plan; before++) first += (size_t)before->count;
     if (order_stops(&j->r->options)) return;
     arrange(w, j->f->model, j->sets, set, 0);
@@ -595,11 +595,11 @@ static void some_orders(void *arg, int task, int thread) {
 
 static onet_status score_orders_here(onet_orderer *r, const onet_sets *sets, const int32_t *orders,
                                      size_t count, double *logprob, onet_error *err) {
-    job sizes = {.r = r, .sets = sets};
+    order_args sizes = {.r = r, .sets = sets};
     int n = (int)sets_size(sets, 0), blocks = r->z.model->sh.s.decoder_blocks;
     onet_status status = reserve(&sizes, 1, err);
     if (status) return status;
-    orders_job j = {
+    orders_args j = {
         .r = r, .sets = sets, .f = freezer_find(&r->z, n), .logprob = logprob, .count = count, .parts = 1};
     /* Parts have less in common, so there are no more than the threads need. */
     int threads = thread_pool_threads(r->threads);

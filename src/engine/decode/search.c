@@ -144,24 +144,24 @@ static real *plane(const beam *b, const frozen *f, int m, int at) {
     return b->plane + ((size_t)m * ((size_t)b->window + 2) + (size_t)at) * (size_t)b->rows * (size_t)f->w.C;
 }
 
-static void beam_start(search *s, beam *b, const frozen *f, const search_task *task) {
-    int N = f->model->sh.s.decoder_blocks, n = task->n;
-    memcpy(s->item + task->first, task->item, (size_t)n * sizeof *s->item);
-    b->task = task;
+static void beam_start(search *s, beam *b, const frozen *f, const search_query *query) {
+    int N = f->model->sh.s.decoder_blocks, n = query->n;
+    memcpy(s->item + query->first, query->item, (size_t)n * sizeof *s->item);
+    b->query = query;
     b->rows = n;
     for (int m = 0; m < planes_of(f); m++)
         memset(plane(b, f, m, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
     memset(b->p, 0, 2 * (size_t)N * f->w.C * sizeof(real));
     for (int i = 0; i < n; i++) b->pos[i] = INT32_MAX;
-    if (task->constraints)
-        memcpy(b->waits, task->constraints->predecessors, (size_t)task->constraints->n * sizeof *b->waits);
+    if (query->constraints)
+        memcpy(b->waits, query->constraints->predecessors, (size_t)query->constraints->n * sizeof *b->waits);
     b->logprob = 0;
     b->at = 2;
 }
 
 /* The contribution of y'_t to block m. */
 static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int t, int m) {
-    const real *q = t ? e->q + (size_t)(b->task->first + b->last[(t - 1) % 3]) * f->w.Q : f->start_q;
+    const real *q = t ? e->q + (size_t)(b->query->first + b->last[(t - 1) % 3]) * f->w.Q : f->start_q;
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
@@ -191,7 +191,8 @@ static void beam_relations(const search *s, beam *b, const frozen *f, int t) {
     if (!t) return;
     for (int i = 0; i < b->rows; i++)
         if (b->pos[i] >= t)
-            relations_of(b->task->relations, b->order[t - 1], s->item[b->task->first + i], e + (size_t)i * C);
+            relations_of(b->query->relations, b->order[t - 1], s->item[b->query->first + i],
+                         e + (size_t)i * C);
     f->k->cell_dot(b->rows, C, e, f->w.head_e, b->logit);
 }
 
@@ -209,7 +210,7 @@ static void beam_block(beam *b, const real *pools, const frozen *f, const encode
                                        .t0 = t,
                                        .t1 = t + 1,
                                        .pos = b->pos,
-                                       .x = e->q + (size_t)b->task->first * f->w.Q + (size_t)m * 6 * C,
+                                       .x = e->q + (size_t)b->query->first * f->w.Q + (size_t)m * 6 * C,
                                        .ldx = (size_t)f->w.Q,
                                        .y = y + 2,
                                        .step = pools,
@@ -252,17 +253,17 @@ static void compute_some(search *s, int first, int end, const frozen *f, const e
 }
 
 /* A step, divided among threads. */
-typedef struct step_job {
+typedef struct step_args {
     search *s;
     const frozen *f;
     const encoded *e;
-    int t, count, tasks;
-} step_job;
+    int t, count, jobs;
+} step_args;
 
-static void compute_task(void *arg, int task, int thread) {
+static void compute_job(void *arg, int job, int thread) {
     (void)thread;
-    const step_job *j = arg;
-    compute_some(j->s, j->count * task / j->tasks, j->count * (task + 1) / j->tasks, j->f, j->e, j->t);
+    const step_args *j = arg;
+    compute_some(j->s, j->count * job / j->jobs, j->count * (job + 1) / j->jobs, j->f, j->e, j->t);
 }
 
 /* Step t of the first `count` of s->computed. The last item of a set is placed without computing anything. */
@@ -271,17 +272,17 @@ static void compute(search *s, int count, const frozen *f, const encoded *e, int
     double work = 0; /* multiply-adds with blocks before */
     for (int k = 0; k < count; k++) {
         beam *b = s->computed[k];
-        memcpy(b->logit, e->logit + b->task->first, (size_t)b->rows * sizeof(real));
-        if (t + 1 == b->task->n)
+        memcpy(b->logit, e->logit + b->query->first, (size_t)b->rows * sizeof(real));
+        if (t + 1 == b->query->n)
             beam_choices(b, t);
         else {
             s->computed[open++] = b;
             work += (double)b->rows * f->w.C * f->w.C * 1.5 * planes_of(f) * (planes_of(f) - 1);
         }
     }
-    step_job j = {s, f, e, t, open, tasks_worth(s->threads, work)};
-    if (j.tasks > open) j.tasks = open;
-    if (open) thread_pool_run(s->threads, j.tasks, compute_task, &j);
+    step_args j = {s, f, e, t, open, jobs_worth(s->threads, work)};
+    if (j.jobs > open) j.jobs = open;
+    if (open) thread_pool_run(s->threads, j.jobs, compute_job, &j);
 }
 
 /* Step t of all beams of a set, except the one that follows the greedy order, whose steps are known. */
@@ -308,8 +309,8 @@ static void beam_rewind(beam *b, const frozen *f) {
 
 /* Places an item and makes room for the next step. */
 static void beam_place(search *s, beam *b, const frozen *f, int t, const candidate *c) {
-    const constraint_graph *g = b->task->constraints;
-    int32_t item = s->item[b->task->first + c->row];
+    const constraint_graph *g = b->query->constraints;
+    int32_t item = s->item[b->query->first + c->row];
     b->pos[c->row] = t;
     b->last[t % 3] = c->row;
     b->order[t] = item;
@@ -322,10 +323,10 @@ static void beam_place(search *s, beam *b, const frozen *f, int t, const candida
 
 /* A second child of a beam gets a copy of what later steps read: the order so far, and two steps. */
 static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
-    const constraint_graph *g = from->task->constraints;
+    const constraint_graph *g = from->query->constraints;
     int N = f->model->sh.s.decoder_blocks;
     size_t column = (size_t)from->rows * f->w.C, width = (size_t)N * f->w.C;
-    to->task = from->task;
+    to->query = from->query;
     to->rows = from->rows;
     for (int m = 0; m < planes_of(f); m++)
         memcpy(plane(to, f, m, 0), plane(from, f, m, from->at - 1), 2 * column * sizeof(real));
@@ -347,7 +348,7 @@ static int long_ago(const frozen *f, int t) {
 
 static void leave_out(search *s, beam *b, const frozen *f, encoded *e, int t) {
     int old = b->rows, rows = 0, stands = 0;
-    size_t C = (size_t)f->w.C, Q = (size_t)f->w.Q, first = (size_t)b->task->first;
+    size_t C = (size_t)f->w.C, Q = (size_t)f->w.Q, first = (size_t)b->query->first;
     int32_t *item = s->item + first;
     real *logit = e->logit + first, *q = e->q + first * Q;
     beam_rewind(b, f);
@@ -406,21 +407,21 @@ static int compare(const void *a, const void *b) {
 
 /* May the item of row i stand at place t? See constraint_graph. */
 static bool allowed(const search *s, const beam *b, int t, int i) {
-    const search_task *task = b->task;
-    const constraint_graph *g = task->constraints;
+    const search_query *query = b->query;
+    const constraint_graph *g = query->constraints;
     if (b->pos[i] < t) return false;
     return !g ||
-           constraint_allows(g, b->waits, t ? b->order[t - 1] : -1, s->item[task->first + i], t, task->n);
+           constraint_allows(g, b->waits, t ? b->order[t - 1] : -1, s->item[query->first + i], t, query->n);
 }
 
 /* One of the allowed items, by their probabilities. */
 static candidate sample(const search *s, const beam *b, int t) {
-    const search_task *task = b->task;
-    double left = rng_uniform(task->r), all = 0;
+    const search_query *query = b->query;
+    double left = rng_uniform(query->r), all = 0;
     int last = -1;
-    for (int i = 0; task->constraints && i < b->rows; i++)
+    for (int i = 0; query->constraints && i < b->rows; i++)
         if (allowed(s, b, t, i)) all += exp(b->logp[i]);
-    if (task->constraints) left *= all;
+    if (query->constraints) left *= all;
     for (int i = 0; i < b->rows; i++) {
         if (!allowed(s, b, t, i)) continue;
         last = i;
@@ -447,21 +448,21 @@ static int weigh(const search *s, const beam *b, int number, int t, double least
 }
 
 /* Puts the best continuations of all beams at step t into s->best, best first; returns how many. */
-static int choose(search *s, const search_task *task, int alive, int t) {
+static int choose(search *s, const search_query *query, int alive, int t) {
     int held = 0;
-    if (task->given || task->r) {
+    if (query->given || query->r) {
         const beam *only = &s->now[0];
-        int row = task->given ? task->given[t] : 0;
-        for (int i = 0; task->choices && i < only->rows; i++)
-            task->choices[(size_t)t * (size_t)task->width + (size_t)s->item[task->first + i]] =
+        int row = query->given ? query->given[t] : 0;
+        for (int i = 0; query->choices && i < only->rows; i++)
+            query->choices[(size_t)t * (size_t)query->width + (size_t)s->item[query->first + i]] =
                 exp(only->logp[i]);
-        s->best[0] = task->r ? sample(s, only, t)
-                             : (candidate){only->logprob + only->logp[row], only->logp[row], 0, row};
+        s->best[0] = query->r ? sample(s, only, t)
+                              : (candidate){only->logprob + only->logp[row], only->logp[row], 0, row};
         return 1;
     }
     for (int b = 0; b < alive; b++)
         held =
-            weigh(s, &s->now[b], b, t, s->ahead ? s->ahead->logprob : -HUGE_VAL, s->best, held, task->beams);
+            weigh(s, &s->now[b], b, t, s->ahead ? s->ahead->logprob : -HUGE_VAL, s->best, held, query->beams);
     qsort(s->best, (size_t)held, sizeof *s->best, compare);
     return held;
 }
@@ -493,15 +494,15 @@ static void next_generation(search *s, const frozen *f, int alive, int held, int
 }
 
 /* Runs all steps, with the beams that s->ahead allows; returns how many are alive at the end. */
-static int run_steps(search *s, const frozen *f, encoded *e, const search_task *task) {
-    int alive = 1, n = task->n;
-    bool may_leave_out = task->beams == 1 && !task->r && !task->given;
-    beam_start(s, &s->now[0], f, task);
+static int run_steps(search *s, const frozen *f, encoded *e, const search_query *query) {
+    int alive = 1, n = query->n;
+    bool may_leave_out = query->beams == 1 && !query->r && !query->given;
+    beam_start(s, &s->now[0], f, query);
     for (int t = 0; t < n && alive; t++) {
         if (order_stops(e->options)) return 0;
-        if (task->look) task->look(task->context, t);
+        if (query->progress) query->progress(query->context, t);
         step(s, alive, f, e, n, t);
-        int held = choose(s, task, alive, t);
+        int held = choose(s, query, alive, t);
         next_generation(s, f, alive, held, t);
         for (int c = 0; c < held; c++) beam_place(s, &s->now[c], f, t, &s->best[c]);
         alive = held;
@@ -523,37 +524,37 @@ static void lend(search *s, greedy_order *g) {
 }
 
 /* Whether the greedy order is found ahead of the beam search. */
-static bool greedy_first(const search_task *task) {
-    return task->best_only && task->beams > 1 && task->n <= GREEDY_ITEMS;
+static bool greedy_first(const search_query *query) {
+    return query->best_only && query->beams > 1 && query->n <= GREEDY_ITEMS;
 }
 
-void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count,
+void search_begin(search *s, const frozen *f, const encoded *e, const search_query *query, int count,
                   thread_pool *threads) {
     int steps = 0;
     real *planes = s->planes;
-    s->task = task;
+    s->query = query;
     s->threads = threads;
     take_back(s);
     for (int k = 0; k < count; k++)
-        if (greedy_first(&task[k])) {
+        if (greedy_first(&query[k])) {
             beam *b = &s->greedy[k].b;
-            int n = task[k].n;
+            int n = query[k].n;
             b->plane = planes;
             b->window = n + 1; /* nothing moves before the last step */
             planes += plane_size(f, n, b->window);
-            beam_start(s, b, f, &task[k]);
+            beam_start(s, b, f, &query[k]);
             steps = larger(steps, n);
         }
     for (int t = 0; t < steps; t++) {
         int computed = 0;
         for (int k = 0; k < count; k++)
-            if (greedy_first(&task[k]) && t < task[k].n) s->computed[computed++] = &s->greedy[k].b;
+            if (greedy_first(&query[k]) && t < query[k].n) s->computed[computed++] = &s->greedy[k].b;
         compute(s, computed, f, e, t);
         for (int k = 0; k < count; k++) {
             greedy_order *g = &s->greedy[k];
-            int n = task[k].n;
+            int n = query[k].n;
             candidate best = {0};
-            if (!greedy_first(&task[k]) || t >= n) continue;
+            if (!greedy_first(&query[k]) || t >= n) continue;
             weigh(s, &g->b, 0, t, -INFINITY, &best, 0, 1);
             memcpy(g->logp + (size_t)t * n, g->b.logp, (size_t)n * sizeof(double));
             g->row[t] = best.row;
@@ -569,13 +570,13 @@ void search_begin(search *s, const frozen *f, const encoded *e, const search_tas
  * Above probability 1/2 the greedy order leaves no other. If no beam is left, since the greedy order was
  * crowded out by beams that ended below it, the whole search follows. */
 int search_run(search *s, const frozen *f, encoded *e, int k) {
-    const search_task *task = &s->task[k];
+    const search_query *query = &s->query[k];
     int found = 0;
     take_back(s);
-    if (greedy_first(task)) {
+    if (greedy_first(query)) {
         lend(s, &s->greedy[k]);
-        found = run_steps(s, f, e, task);
+        found = run_steps(s, f, e, query);
         if (!found) take_back(s);
     }
-    return found ? found : run_steps(s, f, e, task);
+    return found ? found : run_steps(s, f, e, query);
 }

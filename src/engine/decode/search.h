@@ -7,7 +7,7 @@
 #include "engine/data/constraints.h"
 #include "engine/decode/encode.h"
 
-typedef struct search_task {
+typedef struct search_query {
     int n;          /* placed items */
     int first;      /* the row of the encoded group at which the set begins; its placed items come first */
     int beams;      /* 1: the greedy search */
@@ -18,23 +18,23 @@ typedef struct search_task {
      * set; NULL: not wanted. */
     double *choices;
     int width;
-    const int32_t *item;                 /* [n]: the item of the set for each row */
-    const relations *relations;          /* of the set; used if the model has relations */
-    const constraint_graph *constraints; /* on the items; NULL: none */
-    void (*look)(void *context, int t);  /* called at each step t; NULL: not called */
+    const int32_t *item;                    /* [n]: the item of the set for each row */
+    const relations *relations;             /* of the set; used if the model has relations */
+    const constraint_graph *constraints;    /* on the items; NULL: none */
+    void (*progress)(void *context, int t); /* called at each step t; NULL: not called */
     void *context;
-} search_task;
+} search_query;
 
 /* An order under construction. Its planes hold the last few steps; a step looks back at the two before it. */
 typedef struct beam {
-    const search_task *task;
+    const search_query *query;
     int window;
     bool wide;      /* has room for all steps of a set, and belongs to a greedy_order */
     real *plane;    /* [N + E, window + 2, rows, C]: those of the blocks, then that of relations, if any */
     real *p;        /* [window + 2, N, C]: pools, normed */
     int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
     int32_t *pos;   /* [rows]: step at which an item was placed; INT32_MAX when it was not */
-    int32_t *order; /* [n]: items, as search_task.item numbers them */
+    int32_t *order; /* [n]: items, as search_query.item numbers them */
     double *step;   /* [n]: log-probability of each choice */
     int32_t *waits; /* [items of the set]: predecessors that an item still waits for; only with constraints */
     real *logit;    /* [rows] */
@@ -74,11 +74,11 @@ typedef struct search {
     int *first_child;    /* [beams] */
     beam **computed;     /* [beams or group]: those whose step is computed */
     greedy_order greedy[GROUP_SETS];
-    real *planes;            /* of the greedy orders */
-    greedy_order *ahead;     /* of the set under way; NULL: none */
-    int follower;            /* the beam that follows it; -1: none */
-    const search_task *task; /* [count]: those of search_begin */
-    thread_pool *threads;    /* share the beams of a step; NULL: this thread */
+    real *planes;              /* of the greedy orders */
+    greedy_order *ahead;       /* of the set under way; NULL: none */
+    int follower;              /* the beam that follows it; -1: none */
+    const search_query *query; /* [count]: those of search_begin */
+    thread_pool *threads;      /* share the beams of a step; NULL: this thread */
 } search;
 
 /* Memory for groups of `group` sets of n items, context items among them. Only a group of one has sets of
@@ -92,9 +92,9 @@ void search_free(search *s);
 int search_orders(int n, int most);
 
 /* Begins with the sets of an encoded group. Where the greedy orders are to be found ahead of the beam search,
- * they are found here in lockstep, so that the weights of a block are read once for all sets. The tasks are
+ * they are found here in lockstep, so that the weights of a block are read once for all sets. The queries are
  * used until the next call, and so are the threads, which share the beams of a step; NULL: this thread. */
-void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count,
+void search_begin(search *s, const frozen *f, const encoded *e, const search_query *query, int count,
                   thread_pool *threads);
 
 /* Finds up to `beams` orders of set k of the group, best first, in s->now; returns how many.

@@ -216,15 +216,15 @@ static void copy_results(const results *x, const request *q, int top, const onet
     }
 }
 
-typedef struct part {
+typedef struct slice {
     request q;
     onet_sets sets; /* a view of the slice */
     results x;
     int taken; /* the rank has received the slice */
-} part;
+} slice;
 
-static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const onet_sets *sets,
-                              const onet_answer *answers, bool score_steps, onet_error *err) {
+static onet_status make_slices(onet_orderer *r, slice *p, const size_t *cut, const onet_sets *sets,
+                               const onet_answer *answers, bool score_steps, onet_error *err) {
     for (int k = 0; k < r->w->size; k++) {
         sets_slice(&p[k].sets, sets, cut[k], cut[k + 1]);
         p[k].q = (request){.kind = answers ? ORDER : SCORE,
@@ -245,8 +245,8 @@ static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const
 
 /* Sends each rank its slice, orders the first here, receives the answers. If a rank fails, the answers of
  * the others are still received, so that no rank waits forever. */
-static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_answer *answers,
-                             score_out score, onet_error *err) {
+static onet_status run_slices(onet_orderer *r, slice *p, const size_t *cut, onet_answer *answers,
+                              score_out score, onet_error *err) {
     const world *w = r->w;
     outcome o, bad = {0};
     for (int k = 1; k < w->size; k++)
@@ -267,10 +267,10 @@ static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_a
         if (o.status && !bad.status) bad = o;
         if (o.status) continue;
         move_results(receive, w, k, &p[k].x, &p[k].q, r->top);
-        score_out part_score = {score.logprob ? score.logprob + cut[k] : NULL,
-                                score.step ? score.step + (p[k].sets.start[0] - p[0].sets.start[0]) : NULL,
-                                NULL};
-        copy_results(&p[k].x, &p[k].q, r->top, &p[k].sets, answers ? answers + cut[k] : NULL, part_score);
+        score_out slice_score = {score.logprob ? score.logprob + cut[k] : NULL,
+                                 score.step ? score.step + (p[k].sets.start[0] - p[0].sets.start[0]) : NULL,
+                                 NULL};
+        copy_results(&p[k].x, &p[k].q, r->top, &p[k].sets, answers ? answers + cut[k] : NULL, slice_score);
     }
     return bad.status ? fail_field(err, (onet_status)bad.status, bad.err.field, "%s", bad.err.text) : ONET_OK;
 }
@@ -278,15 +278,15 @@ static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_a
 onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                                onet_error *err) {
     int size = r->w->size;
-    part *p = array_new((size_t)size, sizeof *p);
+    slice *p = array_new((size_t)size, sizeof *p);
     size_t *cut = array_new((size_t)size + 1, sizeof *cut);
     onet_status status = p && cut ? ONET_OK : fail_memory(err, "the slices of the sets");
     if (!status) {
         cut_slices(sets, size, cut);
-        status = make_parts(r, p, cut, sets, answers, score.step != NULL, err);
+        status = make_slices(r, p, cut, sets, answers, score.step != NULL, err);
     }
     uint64_t answered = r->answered;
-    if (!status) status = run_parts(r, p, cut, answers, score, err);
+    if (!status) status = run_slices(r, p, cut, answers, score, err);
     r->answered = answered + sets->count;
     for (int k = 0; p && k < size; k++) results_free(&p[k].x);
     free(p);

@@ -64,10 +64,10 @@ static void feature_scores(const onet_sets *sets, size_t s, int feature, int fal
 static onet_status best_feature(rules *r, const onet_sets *sets, uint64_t seed, onet_error *err) {
     size_t *set = array_new(sets->count, sizeof *set), values = 0;
     double *sum = array_new((size_t)sets->width, sizeof *sum);
-    rng draw;
+    rng shuffle;
     onet_status status = set && sum ? ONET_OK : fail_memory(err, "the best feature");
-    rng_seed(&draw, seed, UINT64_C(0x636f6c6d00000000));
-    if (!status) rng_permutation(&draw, set, sets->count);
+    rng_seed(&shuffle, seed, UINT64_C(0x636f6c6d00000000));
+    if (!status) rng_permutation(&shuffle, set, sets->count);
     for (size_t k = 0; k < sets->count && !status && values < MOST_VALUES; k++) {
         if (sets_placed(sets, set[k]) < 2) continue;
         values += sets_size(sets, set[k]) * (size_t)sets->width;

@@ -106,7 +106,7 @@ static const char *const what[ODDITIES] = {
 };
 
 /* value: [items], for the values of the feature. */
-static oddity look_at(const onet_sets *sets, size_t j, double *value, bool crowded) {
+static oddity oddity_of(const onet_sets *sets, size_t j, double *value, bool crowded) {
     size_t items = sets->start[sets->count] - sets->start[0];
     bool constant = true, of_the_set = true;
     for (size_t s = 0, at = 0; s < sets->count; s++)
@@ -129,7 +129,7 @@ static onet_status find_features(lines *l, const onet_sets *sets, onet_error *er
     onet_status status = value && feature && found ? ONET_OK : fail_memory(err, "checking the features");
     if (!status) status = onet_train_features(feature, sets, NULL, NULL, err);
     for (size_t j = 0; j < width && !status; j++)
-        found[j] = (uint8_t)look_at(sets, j, value, feature[j].crowded);
+        found[j] = (uint8_t)oddity_of(sets, j, value, feature[j].crowded);
     for (int k = 0; k < ODDITIES && !status; k++) {
         size_t count = 0;
         for (size_t j = 0; j < width; j++) {

@@ -80,7 +80,7 @@ static double time_steps(net *t, const uint32_t *index, const onet_speed_options
         double begin = clock_seconds(), end = begin;
         long here = 0;
         do {
-            t->ops->take(t, index, o->batch);
+            t->ops->start_step(t, index, o->batch);
             t->ops->forward(t);
             if (!steps++) *loss = t->ops->loss(t);
             t->ops->backward(t);

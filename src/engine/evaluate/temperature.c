@@ -91,11 +91,11 @@ static onet_status fit(const fitting *f, double *best, onet_error *err) {
 }
 
 /* The temperatures of several calls are multiplied. */
-static onet_status record(onet_model *m, double t, onet_error *err) {
+static onet_status note_temperature(onet_model *m, double t, onet_error *err) {
     const char *before = onet_model_record(m, "temperature");
     char text[32];
     snprintf(text, sizeof text, "%.4f", (before ? strtod(before, NULL) : 1) * t);
-    return model_record_set(m, "temperature", text, err);
+    return model_set_entry(m, "temperature", text, err);
 }
 
 static onet_status calibrate(fitting *f, onet_calibration *result, onet_error *err) {
@@ -115,7 +115,7 @@ static onet_status calibrate(fitting *f, onet_calibration *result, onet_error *e
     if (!status) status = fit(f, &result->temperature, err);
     if (!status) status = answer(f, result->temperature, err);
     if (!status) status = measure_distinct(&result->after, f->each, f->sets, err);
-    if (!status) status = record(f->model, result->temperature, err);
+    if (!status) status = note_temperature(f->model, result->temperature, err);
     if (status) set_temperature(f, 1);
     return status;
 }

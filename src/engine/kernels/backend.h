@@ -2,13 +2,13 @@
  * set and any number of threads, and CUDA, in a library of its own. The training loop uses backends through
  * this table alone.
  *
- * A step is: take (a batch), forward, backward, optimise. How a backend walks through the blocks of the net
- * is its own business. */
+ * A step is: start_step (with a batch), forward, backward, optimise. How a backend walks through the blocks
+ * of the net is its own business. */
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 
 #include "engine/kernels/kernels.h"
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 
 typedef struct net net;
 
@@ -60,7 +60,7 @@ typedef struct backend {
 
     /* Starts a step with B sets, given by their indices. B is 0 where other ranks have all sets of the batch.
      * index must live until the step ends. */
-    void (*take)(net *t, const uint32_t *index, int B);
+    void (*start_step)(net *t, const uint32_t *index, int B);
     void (*forward)(net *t);  /* log-probabilities and loss */
     void (*backward)(net *t); /* the gradient of the loss, of this rank's sets */
     /* All-reduces the gradient, clips its norm to `clip` (0: no limit) and moves the parameters; the norm of
@@ -78,11 +78,12 @@ typedef struct backend {
 
 struct net {
     const backend *ops;
-    const shape *sh;
-    int device;       /* number of the GPU */
-    int B;            /* sets of this batch in this rank */
-    batch_size whole; /* the batch over all ranks; the caller sets it before take where ranks share a batch */
-    int losses_kept;  /* batches whose losses can be read afterwards */
+    const net_shape *sh;
+    int device; /* number of the GPU */
+    int B;      /* sets of this batch in this rank */
+    batch_size
+        whole; /* the batch over all ranks; the caller sets it before start_step where ranks share a batch */
+    int losses_kept;          /* batches whose losses can be read afterwards */
     onet_precision precision; /* of products, where the device can: their factors may be rounded so far */
     int update;               /* 1: running statistics move with this batch */
     /* All-reduce (sum) over the ranks, in place, with the same bits in each rank; NULL in a single rank. All
@@ -98,8 +99,8 @@ struct net {
      */
     const int32_t *target;
     /* Share of the encoder's pooled features that are 0 in a step, the others scaled up (kernels/dropout.h),
-     * and the seed of the step: set before each take. Set i of this rank is number first_set + i * ranks of
-     * all sets; 0 ranks count as 1. */
+     * and the seed of the step: set before each start_step. Set i of this rank is number first_set + i *
+     * ranks of all sets; 0 ranks count as 1. */
     float dropout;
     uint32_t dropout_seed, first_set, ranks;
     const uint32_t
@@ -122,9 +123,9 @@ extern const net_stages cpu_stages;
 
 /* device: as in kernels/device.h; local_rank: this rank among those of the same machine; kernel_set and
  * threads: of the CPU. */
-onet_status net_open(net **t, const shape *sh, const char *device, int local_rank, const char *kernel_set,
+onet_status net_open(net **t, const net_shape *sh, const char *device, int local_rank, const char *kernel_set,
                      int threads, onet_error *err);
-onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);
+onet_status cpu_open(net **t, const net_shape *sh, const char *kernel_set, int threads, onet_error *err);
 /* Of the last batch: log-probability of item i at step t, [m, m] for set after set; 0 for placed items. */
 const real *cpu_logprob(const net *t);
 /* The name of the kernel set, or of the backend where that is not the CPU. */

@@ -14,27 +14,27 @@
 
 typedef struct phase {
     cpu *s;
-    cpu_task *fn;
-    int block, tasks;
+    cpu_job *fn;
+    int block, jobs;
 } phase;
 
-static void phase_task(void *arg, int task, int thread) {
+static void phase_job(void *arg, int job, int thread) {
     (void)thread;
     const phase *p = arg;
-    if (task < p->tasks)
-        p->fn(p->s, p->block, task);
+    if (job < p->jobs)
+        p->fn(p->s, p->block, job);
     else
-        p->s->later.fn(p->s, p->s->later.block, task - p->tasks);
+        p->s->later.fn(p->s, p->s->later.block, job - p->jobs);
 }
 
-void cpu_run(cpu *s, int tasks, cpu_task *fn, int block) {
-    thread_pool_run(s->threads, tasks + s->later.tasks, phase_task, &(phase){s, fn, block, tasks});
-    s->later.tasks = 0;
+void cpu_run(cpu *s, int jobs, cpu_job *fn, int block) {
+    thread_pool_run(s->threads, jobs + s->later.jobs, phase_job, &(phase){s, fn, block, jobs});
+    s->later.jobs = 0;
 }
 
-void cpu_later(cpu *s, int tasks, cpu_task *fn, int block) {
+void cpu_later(cpu *s, int jobs, cpu_job *fn, int block) {
     s->later.fn = fn;
-    s->later.tasks = tasks;
+    s->later.jobs = jobs;
     s->later.block = block;
 }
 
@@ -179,7 +179,7 @@ static void take_chunk(cpu *s, int block, int chunk) {
     }
 }
 
-static void take(net *t, const uint32_t *index, int B) {
+static void start_step(net *t, const uint32_t *index, int B) {
     cpu *s = (cpu *)t;
     t->B = B;
     s->index = index;
@@ -191,15 +191,15 @@ static void take(net *t, const uint32_t *index, int B) {
     cpu_run(s, CHUNKS, take_chunk, 0);
 }
 
-/* The last tasks take longest: they start first. */
-static void fill_task(cpu *s, int block, int task) {
+/* The last jobs take longest: they start first. */
+static void fill_job(cpu *s, int block, int job) {
     (void)block;
-    weights_fill(&s->w, s->theta, s->w.tasks - 1 - task);
+    weights_fill(&s->w, s->theta, s->w.jobs - 1 - job);
 }
 
 static void begin(net *t) {
     cpu *s = (cpu *)t;
-    cpu_run(s, s->w.tasks, fill_task, 0);
+    cpu_run(s, s->w.jobs, fill_job, 0);
 }
 
 static void forward(net *t) {
@@ -254,7 +254,7 @@ static const backend cpu_backend = {.name = "cpu",
                                     .reserve = cpu_memory_reserve,
                                     .put = cpu_put,
                                     .get = cpu_get,
-                                    .take = take,
+                                    .start_step = start_step,
                                     .forward = forward,
                                     .backward = backward,
                                     .optimise = cpu_optimise,
@@ -266,7 +266,7 @@ const char *net_kernels(const net *t) {
     return t->ops == &cpu_backend ? ((const cpu *)t)->k->name : t->ops->name;
 }
 
-onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err) {
+onet_status cpu_open(net **t, const net_shape *sh, const char *kernel_set, int threads, onet_error *err) {
     const kernels *k = kernels_pick(kernel_set);
     if (!k)
         return fail_field(err, ONET_USAGE, "onet_train_options.kernels",

@@ -51,7 +51,7 @@ typedef struct cpu {
     thread_pool *threads;
     weights w;
     void *fixed_memory, *batch_memory, *vector_memory; /* all arrays below lie in these */
-    real *theta, *grad, *m, *v, *average;              /* blocks of shape.h */
+    real *theta, *grad, *m, *v, *average;              /* blocks of net_shape.h */
 
     const onet_sets *sets;
     real *mean, *scale; /* [width + R] */
@@ -100,9 +100,9 @@ typedef struct cpu {
     real *k0, *k1, *c0, *c1; /* [max(H, O, C)] */
     double loss;
     struct {
-        void (*fn)(struct cpu *s, int block, int task);
-        int tasks, block;
-    } later; /* tasks that wait for the next phase; none when tasks is 0 */
+        void (*fn)(struct cpu *s, int block, int job);
+        int jobs, block;
+    } later; /* jobs that wait for the next phase; none when jobs is 0 */
 } cpu;
 
 /* Relations of set b, its items in rows. */
@@ -133,12 +133,12 @@ static inline real *gpart_of(const cpu *s, int block, int chunk) {
     return s->gpart + ((size_t)(block % 2) * CHUNKS + (size_t)chunk) * s->gpart_width;
 }
 
-/* A phase of the step: fn for every task, on all threads; returns when all are done. */
-typedef void cpu_task(cpu *s, int block, int task);
-void cpu_run(cpu *s, int tasks, cpu_task *fn, int block);
-/* Tasks that nothing in the next phase depends on: they run beside it, and fill the end where a thread would
+/* A phase of the step: fn for every job, on all threads; returns when all are done. */
+typedef void cpu_job(cpu *s, int block, int job);
+void cpu_run(cpu *s, int jobs, cpu_job *fn, int block);
+/* Jobs that nothing in the next phase depends on: they run beside it, and fill the end where a thread would
  * wait for the others. */
-void cpu_later(cpu *s, int tasks, cpu_task *fn, int block);
+void cpu_later(cpu *s, int jobs, cpu_job *fn, int block);
 
 /* Adds up the first `count` sums of all chunks into total: of this rank; of all ranks. */
 void cpu_total_here(cpu *s, size_t count, double *total);
@@ -161,8 +161,8 @@ onet_status cpu_put(net *t, net_block what, const float *from, onet_error *err);
 onet_status cpu_get(net *t, net_block what, float *to, onet_error *err);
 
 /* Adam and the EMA (cpu_optimise.c). */
-enum { WEIGHT_ROWS = 16 }; /* rows of a weight's gradient per task */
-enum { SLICE = 4096 };     /* parameters per task of the optimiser */
+enum { WEIGHT_ROWS = 16 }; /* rows of a weight's gradient per job */
+enum { SLICE = 4096 };     /* parameters per job of the optimiser */
 void cpu_optimise(net *t, const adam_step *step, double clip, double *norm);
 void cpu_average(net *t, double decay);
 

@@ -202,25 +202,25 @@ static void block_backward(cpu *s, int m, int chunk) {
  * of its bias. p: p^T dstep over all steps. v = g r + e where a step is there, zero before the first: so its
  * gradient is g G + e times the sum of dpre over the steps that look back so far; G and that sum lie in
  * parts, one per chunk. */
-static void earlier_weights(cpu *s, int m, int task) {
+static void earlier_weights(cpu *s, int m, int job) {
     int P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
-    int l = task % 3, k = task / 3 - s->w.E, width = s->base.sh->s.decoder_blocks * P;
+    int l = job % 3, k = job / 3 - s->w.E, width = s->base.sh->s.decoder_blocks * P;
     int rows = s->base.B ? (int)s->at[s->base.B].step - 2 : 0;
     const decoder_at *at = &s->base.sh->dec[m];
     size_t square = (size_t)P * P, late_at = 3 * (size_t)(s->w.E + m) * square;
-    for (int c = 0; c < C && task == 0; c++) {
+    for (int c = 0; c < C && job == 0; c++) {
         real bias = 0;
         for (int chunk = 0; chunk < CHUNKS; chunk++) bias += gpart_of(s, m, chunk)[late_at + (size_t)c];
         s->grad[at->bias + c] = bias;
     }
     if (s->w.E + m == 0) return;
-    real *gp = s->gwide + 2 * square * (size_t)task, *G = gp + square; /* [C in, C out] */
+    real *gp = s->gwide + 2 * square * (size_t)job, *G = gp + square; /* [C in, C out] */
     if (k >= 0)
         s->k->gemm(P, P, rows, s->p + (size_t)(2 - l) * width + (size_t)k * P, 1, (size_t)width,
                    row_major(dstep_at(s, m, 0, 0), (size_t)P), gp, (size_t)P, 0);
-    memcpy(G, gpart_of(s, m, 0) + (size_t)task * square, square * sizeof(real));
+    memcpy(G, gpart_of(s, m, 0) + (size_t)job * square, square * sizeof(real));
     for (int chunk = 1; chunk < CHUNKS; chunk++) {
-        const real *part = gpart_of(s, m, chunk) + (size_t)task * square;
+        const real *part = gpart_of(s, m, chunk) + (size_t)job * square;
         for (size_t i = 0; i < square; i++) G[i] += part[i];
     }
     for (int c = 0; c < C && k < 0; c++)
@@ -267,10 +267,10 @@ static void rows_backward(cpu *s, int block, int chunk) {
     cpu_pool_rows_backward(s, s->base.sh->s.encoder_blocks, chunk);
 }
 
-static void rows_weights(cpu *s, int block, int task) {
+static void rows_weights(cpu *s, int block, int job) {
     (void)block;
     int R = (int)batch_rows(s) + 1, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
-    int row0 = task * WEIGHT_ROWS;
+    int row0 = job * WEIGHT_ROWS;
     real *wide = s->gwide + (size_t)row0 * s->w.D;
     s->k->gemm(WEIGHT_ROWS, s->w.D, R, s->dq + row0, 1, (size_t)s->w.Q, row_major(s->x, (size_t)s->w.D), wide,
                (size_t)s->w.D, 0);

@@ -222,11 +222,11 @@ static void cells_backward_inputs(cpu *s, int block, int chunk) {
     cpu_pool_rows_backward(s, block, chunk); /* of the block before this one */
 }
 
-/* Rows 0 .. 2H-1 of dac^T x, WEIGHT_ROWS per task; the sum of dac is the bias's gradient. */
-static void first_weights(cpu *s, int block, int task) {
+/* Rows 0 .. 2H-1 of dac^T x, WEIGHT_ROWS per job; the sum of dac is the bias's gradient. */
+static void first_weights(cpu *s, int block, int job) {
     const encoder_at *at = &s->base.sh->enc[block];
     int R = (int)batch_rows(s), P = s->w.H, H = s->base.sh->s.hidden, in = at->in, width = pad(in);
-    int row0 = task * WEIGHT_ROWS;
+    int row0 = job * WEIGHT_ROWS;
     real *wide = s->gwide + (size_t)row0 * width;
     s->k->gemm(WEIGHT_ROWS, width, R, s->dac + row0, 1, 2 * (size_t)P, row_major(s->x, (size_t)s->w.D), wide,
                (size_t)width, 0);
@@ -254,10 +254,10 @@ static void first_weights(cpu *s, int block, int task) {
  * and the sums that the backward pass of norm1 needs, for a few hidden channels. */
 enum { HIDDEN = 32 };
 
-static void second_weights(cpu *s, int block, int task) {
+static void second_weights(cpu *s, int block, int job) {
     const encoder_at *at = &s->base.sh->enc[block];
     const encoder_state *e = &s->enc[block];
-    int H = s->base.sh->s.hidden, O = s->base.sh->s.encoder_out, h0 = task * HIDDEN;
+    int H = s->base.sh->s.hidden, O = s->base.sh->s.encoder_out, h0 = job * HIDDEN;
     int count = H - h0 < HIDDEN ? H - h0 : HIDDEN;
     const real *theta = s->theta + h0, *mu = e->norm1.mean + h0, *inv = e->norm1.inv + h0;
     double sum[HIDDEN] = {0}, sum_xhat[HIDDEN] = {0};
@@ -277,7 +277,7 @@ static void second_weights(cpu *s, int block, int task) {
             sum[h] += (double)w[h] * (double)b;
             sum_xhat[h] += (double)w[h] * centred;
         }
-        if (task == 0) s->grad[at->bias2 + o] = b;
+        if (job == 0) s->grad[at->bias2 + o] = b;
     }
     memcpy(s->sums + h0, sum, (size_t)count * sizeof *sum);
     memcpy(s->sums + s->w.H + h0, sum_xhat, (size_t)count * sizeof *sum_xhat);

@@ -63,7 +63,7 @@ static void place_norm(arena *a, norm *b, size_t width) {
 
 static void layout_fixed(void *context, arena *a) {
     cpu *s = context;
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     size_t H = (size_t)s->w.H, O = (size_t)s->w.O, C = (size_t)s->w.C, D = (size_t)s->w.D, Q = (size_t)s->w.Q;
     size_t N = (size_t)sh->s.decoder_blocks, width = (size_t)sh->s.width, E = (size_t)s->w.E;
     size_t related = 2 * (size_t)sh->s.relations * H;
@@ -119,7 +119,7 @@ void cpu_memory_close(cpu *s) {
 
 static void layout_batch(void *context, arena *a) {
     cpu *s = context;
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const batch_size *room = &s->room;
     size_t H = (size_t)s->w.H, O = (size_t)s->w.O, C = (size_t)s->w.C, D = (size_t)s->w.D, Q = (size_t)s->w.Q;
     size_t N = (size_t)sh->s.decoder_blocks, sets = (size_t)room->sets, rows = room->items;

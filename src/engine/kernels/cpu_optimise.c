@@ -6,25 +6,25 @@
 
 #include "engine/kernels/cpu.h"
 
-static void square_slice(cpu *s, int block, int task) {
+static void square_slice(cpu *s, int block, int job) {
     (void)block;
-    size_t first = (size_t)task * SLICE, last = first + SLICE;
+    size_t first = (size_t)job * SLICE, last = first + SLICE;
     if (last > s->base.sh->trained) last = s->base.sh->trained;
     double sum = 0;
     for (size_t i = first; i < last; i++) sum += (double)s->grad[i] * (double)s->grad[i];
-    s->norm_part[task] = sum;
+    s->norm_part[job] = sum;
 }
 
-typedef struct adam_job {
+typedef struct adam_args {
     cpu *s;
     adam_step step;
-} adam_job;
+} adam_args;
 
-static void adam_slice(void *arg, int task, int thread) {
+static void adam_slice(void *arg, int job, int thread) {
     (void)thread;
-    adam_job *j = arg;
+    adam_args *j = arg;
     cpu *s = j->s;
-    size_t first = (size_t)task * SLICE, last = first + SLICE;
+    size_t first = (size_t)job * SLICE, last = first + SLICE;
     if (last > s->base.sh->trained) last = s->base.sh->trained;
     s->k->adam(last - first, s->theta + first, s->grad + first, s->m + first, s->v + first, &j->step);
 }
@@ -95,30 +95,30 @@ void cpu_optimise(net *t, const adam_step *step, double clip, double *norm_out) 
     for (int i = 0; i < slices; i++) sum += s->norm_part[i];
     double size = sqrt(sum);
     if (norm_out) *norm_out = size;
-    adam_job j = {s, *step};
+    adam_args j = {s, *step};
     if (clip > 0 && size > clip) j.step.scale *= clip / size;
     thread_pool_run(s->threads, slices, adam_slice, &j);
     if (s->train_vectors) move_vectors(s, &j.step);
 }
 
-typedef struct average_job {
+typedef struct average_args {
     real *to;
     const real *from;
     size_t count;
     double decay;
-} average_job;
+} average_args;
 
-static void average_slice(void *arg, int task, int thread) {
+static void average_slice(void *arg, int job, int thread) {
     (void)thread;
-    const average_job *j = arg;
-    size_t first = (size_t)task * SLICE, last = first + SLICE;
+    const average_args *j = arg;
+    size_t first = (size_t)job * SLICE, last = first + SLICE;
     if (last > j->count) last = j->count;
     for (size_t i = first; i < last; i++)
         j->to[i] = (real)(j->decay * (double)j->to[i] + (1 - j->decay) * (double)j->from[i]);
 }
 
 static void move_average(cpu *s, real *to, const real *from, size_t count, double decay) {
-    average_job j = {to, from, count, decay};
+    average_args j = {to, from, count, decay};
     thread_pool_run(s->threads, (int)((count + SLICE - 1) / SLICE), average_slice, &j);
 }
 

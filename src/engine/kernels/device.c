@@ -54,7 +54,7 @@ onet_status device_choose(const char *device, gpu_choice unnumbered, const char 
     return device_function(function, &address, err);
 }
 
-static onet_status open_gpu(net **t, const shape *sh, gpu_choice gpu, onet_error *err) {
+static onet_status open_gpu(net **t, const net_shape *sh, gpu_choice gpu, onet_error *err) {
     cuda_open_fn *open_fn;
     void *symbol;
     onet_status status = device_function(CUDA_OPEN, &symbol, err);
@@ -71,7 +71,7 @@ bool device_may_be_gpu(const char *device, const char *kernel_set) {
            (choice.kind == DEVICE_AUTO && !device_function(CUDA_OPEN, &symbol, NULL));
 }
 
-onet_status net_open(net **t, const shape *sh, const char *device, int local_rank, const char *kernel_set,
+onet_status net_open(net **t, const net_shape *sh, const char *device, int local_rank, const char *kernel_set,
                      int threads, onet_error *err) {
     device_choice choice;
     onet_status status = device_choose(device, gpu_of_rank(local_rank), kernel_set, CUDA_OPEN, &choice, err);

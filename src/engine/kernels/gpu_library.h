@@ -18,7 +18,7 @@
 #define CUDA_PEEK            "ordernet_cuda_peek"
 #define CUDA_STAGES          "ordernet_cuda_stages"
 
-typedef onet_status cuda_open_fn(net **t, const shape *sh, gpu_choice gpu, onet_error *err);
+typedef onet_status cuda_open_fn(net **t, const net_shape *sh, gpu_choice gpu, onet_error *err);
 
 /* For the tests: copies one of the arrays of a step from the device, in the device's layout; returns how
  * many numbers, 0 on failure. */
@@ -35,8 +35,8 @@ typedef enum cuda_array {
     CUDA_DAC      /* [B*n, 2H] */
 } cuda_array;
 typedef size_t cuda_peek_fn(net *t, cuda_array what, int block, float *to, size_t room);
-/* For the tests: the stages of a step one by one. From now on take() and each stage launch their kernels at
- * once, over memory that take() fills with NaN; without this call a step is one graph. */
+/* For the tests: the stages of a step one by one. From now on start_step() and each stage launch their
+ * kernels at once, over memory that start_step() fills with NaN; without this call a step is one graph. */
 typedef const net_stages *cuda_stages_fn(net *t);
 
 #endif

@@ -2,26 +2,26 @@
 #include "engine/kernels/operations.h"
 
 /* Multiply-adds of the encoder on one set, and of the products with n rows that the decoder starts from. */
-static double encoder(const shape *sh, double n) {
+static double encoder(const net_shape *sh, double n) {
     double H = sh->s.hidden, O = sh->s.encoder_out, sum = 0;
     for (int k = 0; k < sh->s.encoder_blocks; k++) sum += n * sh->enc[k].in * 2 * H + n * n * H * O;
     return sum + n * sh->D * (6.0 * sh->s.decoder_out * sh->s.decoder_blocks + 1);
 }
 
 /* Multiply-adds of the decoder for `steps` steps over n items. */
-static double decoder(const shape *sh, double n, double steps) {
+static double decoder(const net_shape *sh, double n, double steps) {
     double C = sh->s.decoder_out, N = sh->s.decoder_blocks, pairs = N * (N - 1) / 2;
     return steps * (n + 1) * 3 * C * C * pairs + steps * n * N * C;
 }
 
-double operations_train(const shape *sh, int n) {
+double operations_train(const net_shape *sh, int n) {
     double forward = encoder(sh, n) + decoder(sh, n, n);
     /* Backward: each product once for its weights, once for its input; the first block's input needs none. */
     double input = sh->s.encoder_blocks ? (double)n * sh->inputs * 2 * sh->s.hidden : 0;
     return 2 * (3 * forward - input);
 }
 
-double operations_order(const shape *sh, int n, int beams) {
+double operations_order(const net_shape *sh, int n, int beams) {
     double steps = 0, alive = 1;
     for (int t = 0; t + 1 < n; t++) { /* the last item is placed without computation */
         /* The greedy search computes the items that were placed long ago once for all (decode/search.c). */

@@ -3,11 +3,11 @@
 #ifndef KERNELS_OPERATIONS_H
 #define KERNELS_OPERATIONS_H
 
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 
 /* One set of n items through a training step, forward and backward. */
-double operations_train(const shape *sh, int n);
+double operations_train(const net_shape *sh, int n);
 /* One set put in order by a beam search. */
-double operations_order(const shape *sh, int n, int beams);
+double operations_order(const net_shape *sh, int n, int beams);
 
 #endif

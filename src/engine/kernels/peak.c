@@ -58,10 +58,10 @@ enum { PLAIN_LANES = 1 };
 typedef struct work {
     void (*loop)(void);
     double seconds, flops; /* flops: of one loop */
-    double rate[256];      /* of each task, flops per second */
+    double rate[256];      /* of each job, flops per second */
 } work;
 
-static void run(void *arg, int task, int thread) {
+static void run(void *arg, int job, int thread) {
     work *w = arg;
     (void)thread;
     double start = clock_seconds(), before = start, after;
@@ -69,7 +69,7 @@ static void run(void *arg, int task, int thread) {
         w->loop();
         after = clock_seconds();
         double rate = w->flops / (after - before);
-        if (rate > w->rate[task]) w->rate[task] = rate;
+        if (rate > w->rate[job]) w->rate[job] = rate;
         before = after;
     } while (after - start < w->seconds);
 }
@@ -90,10 +90,10 @@ double peak_gflops(int threads, double seconds) {
     w.flops = 2.0 * lanes * CHAINS * ROUNDS;
     if (threads > 256) threads = 256;
     thread_pool *p = threads > 1 ? thread_pool_new(threads) : NULL;
-    int tasks = p ? thread_pool_threads(p) : 1;
-    thread_pool_run(p, tasks, run, &w);
+    int jobs = p ? thread_pool_threads(p) : 1;
+    thread_pool_run(p, jobs, run, &w);
     thread_pool_free(p);
     double sum = 0;
-    for (int t = 0; t < tasks; t++) sum += w.rate[t];
+    for (int t = 0; t < jobs; t++) sum += w.rate[t];
     return sum / 1e9;
 }

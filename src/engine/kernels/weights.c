@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/memory.h"
-
 /* The next `count` numbers of the block, aligned for vectors. */
-static real *take(weights *w, size_t count) {
+static real *next_numbers(weights *w, size_t count) {
     real *p = w->block ? w->block + w->taken : NULL;
     w->taken += (count + 15) / 16 * 16;
     return p;
@@ -16,37 +14,37 @@ static real *take(weights *w, size_t count) {
 
 /* Gives each array its place; without a block, finds how large that must be. */
 static void place(weights *w, bool backward) {
-    const shape *sh = w->sh;
+    const net_shape *sh = w->sh;
     w->taken = 0;
     for (int k = 0; k < sh->s.encoder_blocks; k++) {
         encoder_weights *e = &w->enc[k];
         int in = sh->enc[k].in;
-        e->first = take(w, packed_size(in, 2 * w->H));
-        e->bias1 = take(w, 2 * (size_t)w->H);
-        e->second = take(w, (size_t)w->H * w->O);
-        e->bias2 = take(w, (size_t)w->O);
-        e->sign = take(w, (size_t)w->O);
-        if (w->E) e->related = take(w, 2 * (size_t)sh->s.relations * w->H);
-        if (backward) e->first_t = take(w, packed_size(2 * w->H, pad(in)));
+        e->first = next_numbers(w, packed_size(in, 2 * w->H));
+        e->bias1 = next_numbers(w, 2 * (size_t)w->H);
+        e->second = next_numbers(w, (size_t)w->H * w->O);
+        e->bias2 = next_numbers(w, (size_t)w->O);
+        e->sign = next_numbers(w, (size_t)w->O);
+        if (w->E) e->related = next_numbers(w, 2 * (size_t)sh->s.relations * w->H);
+        if (backward) e->first_t = next_numbers(w, packed_size(2 * w->H, pad(in)));
     }
     for (int m = 0; m < sh->s.decoder_blocks; m++) {
         decoder_weights *d = &w->dec[m];
         size_t square = 3 * (size_t)m * w->C * w->C, planes = square + 3 * (size_t)(w->E * w->C * w->C);
-        d->v = take(w, planes);
-        d->p = take(w, square);
-        if (backward) d->p_t = take(w, square);
-        if (backward) d->v_t = take(w, planes);
-        d->bias = take(w, (size_t)w->C);
-        d->sign = take(w, (size_t)w->C);
+        d->v = next_numbers(w, planes);
+        d->p = next_numbers(w, square);
+        if (backward) d->p_t = next_numbers(w, square);
+        if (backward) d->v_t = next_numbers(w, planes);
+        d->bias = next_numbers(w, (size_t)w->C);
+        d->sign = next_numbers(w, (size_t)w->C);
     }
-    w->rows = take(w, packed_size(sh->D, w->Q));
-    if (backward) w->rows_t = take(w, packed_size(w->Q, w->D));
-    w->head_x = take(w, (size_t)w->D);
-    w->head_v = take(w, (size_t)sh->s.decoder_blocks * w->C);
-    w->head_e = take(w, (size_t)w->C);
+    w->rows = next_numbers(w, packed_size(sh->D, w->Q));
+    if (backward) w->rows_t = next_numbers(w, packed_size(w->Q, w->D));
+    w->head_x = next_numbers(w, (size_t)w->D);
+    w->head_v = next_numbers(w, (size_t)sh->s.decoder_blocks * w->C);
+    w->head_e = next_numbers(w, (size_t)w->C);
 }
 
-bool weights_new(weights *w, const shape *sh, bool backward) {
+bool weights_new(weights *w, const net_shape *sh, bool backward) {
     memset(w, 0, sizeof *w);
     int M = sh->s.encoder_blocks, N = sh->s.decoder_blocks;
     w->sh = sh;
@@ -56,7 +54,7 @@ bool weights_new(weights *w, const shape *sh, bool backward) {
     w->D = pad(sh->D);
     w->Q = 6 * w->C * N;
     w->E = sh->s.relations > 0;
-    w->tasks = M + N + 1;
+    w->jobs = M + N + 1;
     place(w, backward);
     if (!real_new(&w->block, w->taken)) return false;
     place(w, backward);
@@ -128,12 +126,12 @@ static void fill_decoder(weights *w, const real *theta, int m) {
     }
 }
 
-void weights_fill(weights *w, const real *theta, int task) {
+void weights_fill(weights *w, const real *theta, int job) {
     int M = w->sh->s.encoder_blocks, N = w->sh->s.decoder_blocks, C = w->sh->s.decoder_out;
-    if (task < M)
-        fill_encoder(w, theta, task);
-    else if (task < M + N)
-        fill_decoder(w, theta, task - M);
+    if (job < M)
+        fill_encoder(w, theta, job);
+    else if (job < M + N)
+        fill_decoder(w, theta, job - M);
     else {
         const real *head = theta + w->sh->head_weight;
         memcpy(w->head_x, head, (size_t)w->sh->D * sizeof(real));
@@ -156,7 +154,8 @@ void norm_free(norm *b) {
     *b = (norm){0};
 }
 
-void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width) {
+void norm_frozen(norm *b, const net_shape *sh, const real *theta, const real *statistics, norm_at at,
+                 int width) {
     const real *mean = statistics + (at.mean - sh->trained), *var = statistics + (at.var - sh->trained);
     for (int c = 0; c < width; c++) {
         double inv = 1 / sqrt((double)var[c] + NORM_EPSILON), g = (double)theta[at.gamma + c] * inv;

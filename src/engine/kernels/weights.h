@@ -8,7 +8,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/kernels/kernels.h"
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 
 /* Room for `count` numbers; false when memory is short. */
 static inline bool real_new(real **p, size_t count) {
@@ -35,7 +35,7 @@ typedef struct decoder_weights {
 } decoder_weights;
 
 typedef struct weights {
-    const shape *sh;
+    const net_shape *sh;
     int H, O, C, D; /* padded */
     int E;          /* 1: there are relations, and the decoder's blocks see a plane of them first; 0: none */
     int Q;          /* 6*C*N: for each block x' by lags 0, 1, 2, then y' by lags 0, 1, 2 */
@@ -46,14 +46,14 @@ typedef struct weights {
     real *head_x; /* [D padded] */
     real *head_v; /* [N, C] */
     real *head_e; /* [C]: of the relations' plane */
-    int tasks;    /* weights_fill comes in so many independent tasks */
+    int jobs;     /* weights_fill comes in so many independent jobs */
     real *block;  /* [taken]: all of them, since one large block takes huge memory pages */
     size_t taken;
 } weights;
 
-bool weights_new(weights *w, const shape *sh, bool backward);
+bool weights_new(weights *w, const net_shape *sh, bool backward);
 void weights_free(weights *w);
-void weights_fill(weights *w, const real *theta, int task);
+void weights_fill(weights *w, const real *theta, int job);
 
 /* A packed right-hand matrix [K, N]. */
 static inline matrix packed(const real *data, int K) {
@@ -78,7 +78,8 @@ typedef struct norm {
 bool norm_new(norm *b, int width);
 void norm_free(norm *b);
 /* Fills in a norm from given statistics, laid out as in theta: [sh->total - sh->trained]. */
-void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width);
+void norm_frozen(norm *b, const net_shape *sh, const real *theta, const real *statistics, norm_at at,
+                 int width);
 
 /* w [H, O] and b [O] with the norm before them folded in: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
 void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf, real *bf, real *wf_t);

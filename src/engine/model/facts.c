@@ -10,9 +10,9 @@
 #include "ordernet_train.h"
 
 const char *onet_model_record_at(const onet_model *m, size_t i, const char **key) {
-    if (!m || i >= m->records) return NULL;
-    if (key) *key = m->record[i].key;
-    return m->record[i].value;
+    if (!m || i >= m->entries) return NULL;
+    if (key) *key = m->entry[i].key;
+    return m->entry[i].value;
 }
 
 onet_status onet_model_set_record(onet_model *m, const char *key, const char *value, onet_error *err) {
@@ -25,7 +25,7 @@ onet_status onet_model_set_record(onet_model *m, const char *key, const char *va
     if (!length || length > LONGEST || key[length])
         return fail(err, ONET_USAGE,
                     "the key of a record has 1 to %d lower-case letters, digits, '.', '_' and '-'", LONGEST);
-    return model_record_set(m, key, value, err);
+    return model_set_entry(m, key, value, err);
 }
 
 void onet_model_checksum(const onet_model *m, char hex[65]) {
@@ -56,7 +56,7 @@ static int describe(onet_tensor *to, const tensor *t) {
 
 int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
     if (!m || !to) return 0;
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     size_t tensors = (size_t)sh->tensors, slopes = 0;
     if (i < tensors) return describe(to, &sh->tensor[i]);
     i -= tensors;

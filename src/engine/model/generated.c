@@ -29,7 +29,7 @@ static double fan_in(const tensor *t) {
 }
 
 /* One tensor. Every step is a correctly rounded double operation, so that Python gets the same bits. */
-static void fill(const shape *sh, int index, uint64_t seed, float *out) {
+static void fill(const net_shape *sh, int index, uint64_t seed, float *out) {
     const tensor *t = &sh->tensor[index];
     bool norm = strstr(t->name, ".norm") != NULL;
     bool gamma = norm && ends(t->name, ".weight"), beta = norm && ends(t->name, ".bias");
@@ -49,7 +49,7 @@ static void fill(const shape *sh, int index, uint64_t seed, float *out) {
     }
 }
 
-void generated_theta(const shape *sh, uint64_t seed, float *theta) {
+void generated_theta(const net_shape *sh, uint64_t seed, float *theta) {
     for (int k = 0; k < sh->tensors; k++) fill(sh, k, seed, theta + sh->tensor[k].offset);
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 
 /* A 64-bit number for (seed, stream, element): splitmix64's finaliser, three times. */
 uint64_t generated_u64(uint64_t seed, uint64_t stream, uint64_t element);
@@ -19,7 +19,7 @@ double generated_uniform(uint64_t seed, uint64_t stream, uint64_t element);
 
 /* All parameters and running statistics; tensor k of the shape is stream k. A quarter of the norms' scales is
  * negative, so that max pooling after a norm with a negative scale is tested too. theta: [sh->total] */
-void generated_theta(const shape *sh, uint64_t seed, float *theta);
+void generated_theta(const net_shape *sh, uint64_t seed, float *theta);
 
 /* Batch number `step`: items uniform in [-1, 1), and for each set a permutation.
  * x: [B, n, d], y: [B, n] */

@@ -40,7 +40,7 @@ onet_status onet_model_set_half(onet_model *m, int half, onet_error *err) {
         if (!is_matrix(t) || !fits(x, t->size)) continue;
         for (size_t i = 0; i < t->size; i++) x[i] = rounded(x[i]);
     }
-    return model_record_set(m, "weights", "rounded to half precision", err);
+    return model_set_entry(m, "weights", "rounded to half precision", err);
 }
 
 int onet_model_half(const onet_model *m) {

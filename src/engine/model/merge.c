@@ -159,7 +159,7 @@ static void put_vector(const part *p, size_t to, size_t from, int count, int at)
 }
 
 static void put_norm(const part *p, const norm_at *to, const norm_at *from, int count, int at) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     put_vector(p, to->gamma, from->gamma, count, at);
     put_vector(p, to->beta, from->beta, count, at);
     put_vector(p, to->mean, from->mean, count, at);
@@ -178,7 +178,7 @@ static void put_norm(const part *p, const norm_at *to, const norm_at *from, int 
 }
 
 static void put_encoder(const part *p, int k) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     const encoder_at *from = &one->enc[k], *to = &all->enc[k];
     int H = one->s.hidden, O = one->s.encoder_out;
     for (int h = 0; h < H; h++) {
@@ -200,7 +200,7 @@ static void put_encoder(const part *p, int k) {
 
 /* A row of weights [channels, taps], times `factor`. */
 static void put_row(const part *p, size_t to, size_t from, int channels, int taps, float factor) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     float *row = p->all->theta + to;
     const float *own = p->one->theta + from, *start = p->one->theta + one->start;
     for (int c = 0; c < channels; c++)
@@ -223,7 +223,7 @@ static void put_decoder(const part *p, int m) {
 }
 
 static void put_part(const part *p) {
-    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const net_shape *one = &p->one->sh, *all = &p->all->sh;
     for (int k = 0; k < one->s.encoder_blocks; k++) put_encoder(p, k);
     for (int m = 0; m < one->s.decoder_blocks; m++) put_decoder(p, m);
     for (int c = one->inputs; c < one->D; c++)
@@ -303,7 +303,7 @@ static bool is_of_a_run(const char *key) {
     return false;
 }
 
-/* Records the checksum of each merged model, and keeps the entries that all of them have with the same value.
+/* Notes the checksum of each merged model, and keeps the entries that all of them have with the same value.
  */
 static onet_status take_records(onet_model *to, const onet_model *const *models, size_t count,
                                 onet_error *err) {
@@ -312,19 +312,19 @@ static onet_status take_records(onet_model *to, const onet_model *const *models,
         char key[48], sum[65];
         snprintf(key, sizeof key, "merged.%zu.sha256", i + 1);
         model_checksum(models[i], sum);
-        status = model_record_set(to, key, sum, err);
+        status = model_set_entry(to, key, sum, err);
         const char *from = onet_model_record(models[i], "from.sha256");
         snprintf(key, sizeof key, "merged.%zu.from.sha256", i + 1);
-        if (from && !status) status = model_record_set(to, key, from, err);
+        if (from && !status) status = model_set_entry(to, key, from, err);
     }
-    for (size_t k = 0; k < models[0]->records && !status; k++) {
-        const char *key = models[0]->record[k].key, *value = models[0]->record[k].value;
+    for (size_t k = 0; k < models[0]->entries && !status; k++) {
+        const char *key = models[0]->entry[k].key, *value = models[0]->entry[k].value;
         bool kept = !is_of_a_run(key);
         for (size_t i = 1; i < count && kept; i++) {
             const char *other = onet_model_record(models[i], key);
             kept = other && !strcmp(value, other);
         }
-        if (kept) status = model_record_set(to, key, value, err);
+        if (kept) status = model_set_entry(to, key, value, err);
     }
     return status;
 }

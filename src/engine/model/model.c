@@ -15,7 +15,7 @@ onet_status model_new(onet_model **model, const onet_settings *settings, onet_er
     *model = NULL;
     onet_model *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err, "a model");
-    onet_status status = shape_make(&m->sh, settings, err);
+    onet_status status = net_shape_make(&m->sh, settings, err);
     if (!status) {
         m->theta = array_new(m->sh.total, sizeof *m->theta);
         m->slope = array_new(m->sh.total - m->sh.trained, sizeof *m->slope);
@@ -34,11 +34,11 @@ onet_status model_new(onet_model **model, const onet_settings *settings, onet_er
 
 void onet_model_free(onet_model *m) {
     if (!m) return;
-    for (size_t i = 0; i < m->records; i++) {
-        free(m->record[i].key);
-        free(m->record[i].value);
+    for (size_t i = 0; i < m->entries; i++) {
+        free(m->entry[i].key);
+        free(m->entry[i].value);
     }
-    free(m->record);
+    free(m->entry);
     free(m->theta);
     free(m->slope);
     free(m->row_size);
@@ -54,17 +54,17 @@ void onet_model_free(onet_model *m) {
     free(m);
 }
 
-static record_entry *find(const onet_model *m, const char *key) {
-    for (size_t i = 0; i < m->records; i++)
-        if (!strcmp(m->record[i].key, key)) return &m->record[i];
+static training_entry *find(const onet_model *m, const char *key) {
+    for (size_t i = 0; i < m->entries; i++)
+        if (!strcmp(m->entry[i].key, key)) return &m->entry[i];
     return NULL;
 }
 
-onet_status model_record_set(onet_model *m, const char *key, const char *value, onet_error *err) {
-    record_entry *entry = find(m, key);
+onet_status model_set_entry(onet_model *m, const char *key, const char *value, onet_error *err) {
+    training_entry *entry = find(m, key);
     char *copy = strdup(value), *name = entry ? NULL : strdup(key);
-    if (!copy || (!entry && (!name || !array_reserve(&m->record, &m->record_room, m->records + 1,
-                                                     sizeof *m->record)))) {
+    if (!copy ||
+        (!entry && (!name || !array_reserve(&m->entry, &m->entry_room, m->entries + 1, sizeof *m->entry)))) {
         free(copy);
         free(name);
         return fail_memory(err, "the training record");
@@ -74,7 +74,7 @@ onet_status model_record_set(onet_model *m, const char *key, const char *value, 
     if (entry)
         free(entry->value);
     else {
-        entry = &m->record[m->records++];
+        entry = &m->entry[m->entries++];
         entry->key = name;
     }
     entry->value = copy;
@@ -91,7 +91,7 @@ size_t onet_model_parameters(const onet_model *m, int trained_only) {
 }
 
 const char *onet_model_record(const onet_model *m, const char *key) {
-    const record_entry *entry = m && key ? find(m, key) : NULL;
+    const training_entry *entry = m && key ? find(m, key) : NULL;
     return entry ? entry->value : NULL;
 }
 

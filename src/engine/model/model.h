@@ -6,15 +6,15 @@
 #include "engine/data/columns.h"
 #include "engine/data/relating.h"
 #include "engine/data/scaling.h"
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 #include "engine/words/words.h"
 
-typedef struct record_entry {
+typedef struct training_entry {
     char *key, *value;
-} record_entry;
+} training_entry;
 
 struct onet_model {
-    shape sh;
+    net_shape sh;
     float *theta; /* [sh.total], laid out by sh */
     /* The norms' statistics for sets of n items (docs/model.md): theta has them at 1/n = inverse_size, slope
      * [sh.total - sh.trained] how they change with 1/n. Sets of fewer than smallest_size items have those of
@@ -33,11 +33,11 @@ struct onet_model {
     relating *relating;    /* of the relations, likewise; NULL: they are as in the sets */
     char *relations;       /* names of those of the sets, one per line; NULL: they have none */
     float *relation_fill;  /* [those]: what replaces a missing one; NULL: none may be missing */
-    record_entry *record;  /* [records]: the training record, in the order in which it was set */
-    size_t records, record_room;
+    training_entry *entry; /* [entries]: the training record, in the order in which it was set */
+    size_t entries, entry_room;
 };
 
-/* Parameters zero, mean 0, scale 1, no words, an empty record. */
+/* Parameters zero, mean 0, scale 1, no words, an empty training record. */
 onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err);
 
 /* A net without blocks: the logit of an item is a weighted sum of its own features. */
@@ -78,8 +78,8 @@ onet_status model_fill_relations(onet_model *model, const float *fill, onet_erro
 /* Whether sets have the relations that the model was trained on. */
 onet_status model_check_relations(const onet_model *model, const onet_sets *sets, onet_error *err);
 
-/* Sets or replaces a pair of the training record; both are copied. */
-onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);
+/* Sets or replaces an entry of the training record; key and value are copied. */
+onet_status model_set_entry(onet_model *model, const char *key, const char *value, onet_error *err);
 
 /* SHA-256 over all that decides an answer: settings, parameters, standardisation, words. The same before
  * saving and after loading. */

@@ -122,19 +122,19 @@ typedef struct pairs {
     st_pair *pair; /* [count] */
     size_t count;
     char key[SETTINGS][40], value[SETTINGS][16], version[12], sum[65];
-    char **keys; /* [records]: "record.KEY" */
+    char **keys; /* [entries]: "record.KEY" */
 } pairs;
 
-static void pairs_free(pairs *p, size_t records) {
-    for (size_t i = 0; p->keys && i < records; i++) free(p->keys[i]);
+static void pairs_free(pairs *p, size_t entries) {
+    for (size_t i = 0; p->keys && i < entries; i++) free(p->keys[i]);
     free(p->keys);
     free(p->pair);
 }
 
 static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tensors *columns,
                               onet_error *err) {
-    p->pair = array_new(SETTINGS + 11 + m->records, sizeof *p->pair);
-    p->keys = array_new(m->records, sizeof *p->keys);
+    p->pair = array_new(SETTINGS + 11 + m->entries, sizeof *p->pair);
+    p->keys = array_new(m->entries, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
     /* Programs that do not know what a file has must refuse it. */
@@ -155,12 +155,12 @@ static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tenso
     for (size_t i = 0; i < columns->pairs; i++) p->pair[p->count++] = columns->pair[i];
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
-    for (size_t i = 0; i < m->records; i++) {
-        if (asprintf(&p->keys[i], "record.%s", m->record[i].key) < 0) {
+    for (size_t i = 0; i < m->entries; i++) {
+        if (asprintf(&p->keys[i], "record.%s", m->entry[i].key) < 0) {
             p->keys[i] = NULL;
             return fail_memory(err, "a model's metadata");
         }
-        p->pair[p->count++] = (st_pair){p->keys[i], m->record[i].value};
+        p->pair[p->count++] = (st_pair){p->keys[i], m->entry[i].value};
     }
     return ONET_OK;
 }
@@ -184,7 +184,7 @@ static const size_t one = 1;
 
 /* Says why a model could not be loaded again; such a model is not written. */
 static onet_status check_numbers(const onet_model *m, const char *name, onet_status bad, onet_error *err) {
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];
         bool variance = tensor_is_variance(t);
@@ -251,7 +251,7 @@ typedef struct place {
 } place;
 
 static onet_status save(const onet_model *m, place to, onet_error *err) {
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     size_t count = 0, width = model_inputs(m);
     pairs p = {0};
     words_tensors w = {0};
@@ -322,7 +322,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     if (!status)
         status = to.path ? safetensors_write(to.path, list, count, p.pair, p.count, err)
                          : safetensors_bytes(to.bytes, to.size, list, count, p.pair, p.count, err);
-    pairs_free(&p, m->records);
+    pairs_free(&p, m->entries);
     words_tensors_free(&w);
     columns_tensors_free(&c);
     free(halves);
@@ -413,7 +413,7 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
 
 /* Checks that all tensors are there before memory is allocated for any: the file must be as long as
  * they are. */
-static onet_status check_tensors(const safetensors *file, const shape *sh, onet_error *err) {
+static onet_status check_tensors(const safetensors *file, const net_shape *sh, onet_error *err) {
     const st_tensor *found;
     size_t width = (size_t)(sh->s.width + sh->s.relations);
     onet_status status;
@@ -452,7 +452,7 @@ static onet_status read_record(const safetensors *file, onet_model *m, onet_erro
                     safetensors_name(file), MAX_PAIRS);
     for (size_t i = 0; i < file->pairs; i++)
         if (!strncmp(file->metadata[i].key, "record.", 7)) {
-            onet_status status = model_record_set(m, file->metadata[i].key + 7, file->metadata[i].value, err);
+            onet_status status = model_set_entry(m, file->metadata[i].key + 7, file->metadata[i].value, err);
             if (status) return status;
         }
     return ONET_OK;
@@ -492,7 +492,7 @@ static onet_status read_relations(const safetensors *file, onet_model *m, onet_e
 }
 
 static onet_status read_tensors(const safetensors *file, onet_model *m, onet_error *err) {
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     onet_status status = ONET_OK;
     for (int k = 0; k < sh->tensors && !status; k++) {
         const tensor *t = &sh->tensor[k];
@@ -557,9 +557,9 @@ static onet_status load(const safetensors *file, onet_model **model, onet_error 
     onet_settings settings = {0};
     onet_status status = read_settings(file, &settings, err);
     if (status) return status;
-    shape *sh = malloc(sizeof *sh);
+    net_shape *sh = malloc(sizeof *sh);
     if (!sh) return fail_memory(err, "a model");
-    if ((status = shape_make(sh, &settings, err))) {
+    if ((status = net_shape_make(sh, &settings, err))) {
         status = ONET_BAD;
         error_prefix(err, "%s", safetensors_name(file));
         error_field(err, ""); /* the file's, which no option changes */

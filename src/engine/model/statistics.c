@@ -37,7 +37,7 @@ static float held(double x, double low) {
  * epsilon).
  */
 void model_statistics(const onet_model *m, int n, float *to) {
-    const shape *sh = &m->sh;
+    const net_shape *sh = &m->sh;
     size_t width = sh->total - sh->trained;
     memcpy(to, m->theta + sh->trained, width * sizeof *to);
     if (!m->sized) return;

@@ -15,7 +15,7 @@
 onet_status files_find(run *r, onet_error *err) {
     if (!r->o.model_path) return ONET_OK;
     char *path = train_beside(r->o.model_path, TRAIN_LOCK);
-    onet_status status = path ? lock_take(&r->files.lock, path, r->o.model_path, err)
+    onet_status status = path ? lock_acquire(&r->files.lock, path, r->o.model_path, err)
                               : fail_memory(err, "the names of the files");
     free(path);
     if (!status) status = train_check_files(&r->o, err);

@@ -99,7 +99,7 @@ onet_status feature_spread(const onet_sets *sets, float *spread, onet_error *err
     return ONET_OK;
 }
 
-void initial_parameters(const shape *sh, uint64_t seed, float *theta) {
+void initial_parameters(const net_shape *sh, uint64_t seed, float *theta) {
     double bound = 1;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];

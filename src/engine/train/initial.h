@@ -18,6 +18,6 @@ onet_status feature_spread(const onet_sets *sets, float *spread, onet_error *err
 onet_status initial_relations(onet_model *model, const onet_sets *sets, const char *names, const char *scale,
                               onet_error *err);
 /* Uniform in +-1/sqrt(fan-in) for weights, biases and the start vector; norms 1 and 0. */
-void initial_parameters(const shape *sh, uint64_t seed, float *theta);
+void initial_parameters(const net_shape *sh, uint64_t seed, float *theta);
 
 #endif

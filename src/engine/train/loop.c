@@ -72,7 +72,7 @@ static void report(run *r, int always) {
 
 /* A stop also ends a running validation, unless there are files: a resumed run must equal an unbroken one,
  * with every epoch validated. */
-static int look(void *context) {
+static int is_stopped(void *context) {
     run *r = context;
     report(r, 0);
     return r->stop && !r->files.checkpoint && !r->w;
@@ -94,7 +94,7 @@ static onet_status measure_model(run *r, onet_error *err) {
     validation found;
     r->told.measuring = true;
     onet_status status = validate_sets(&found, r->model, r->sets.valid, &r->o,
-                                       r->net->ops->is_gpu ? &gpu : NULL, look, r, err);
+                                       r->net->ops->is_gpu ? &gpu : NULL, is_stopped, r, err);
     r->told.measuring = false;
     if (status) return status == ONET_INTERRUPTED ? ONET_OK : status;
     r->s.valid_exact = found.exact;
@@ -102,7 +102,7 @@ static onet_status measure_model(run *r, onet_error *err) {
     if (r->s.best_epoch && !(found.loglik > r->s.best_loglik)) return ONET_OK;
     r->s.best_loglik = found.loglik;
     r->s.best_epoch = epoch_done(r);
-    if (r->files.best || r->o.best) status = run_record(r, err);
+    if (r->files.best || r->o.best) status = run_note_results(r, err);
     if (r->files.best && !status) status = onet_model_save(r->model, r->files.best, err);
     if (r->o.best && !status) {
         onet_bytes_free(r->files.best_bytes);
@@ -142,7 +142,7 @@ static onet_status one_step(run *r, onet_error *err) {
     const batch *b = &r->sets.plan->batch[r->s.step - r->when.begin[epoch]];
     r->net->dropout = (float)r->o.dropout;
     r->net->dropout_seed = dropout_key((uint32_t)r->o.seed, (uint32_t)r->s.step, (uint32_t)(r->s.step >> 32));
-    run_take_batch(r, b);
+    run_start_step(r, b);
     ops->forward(r->net);
     ops->backward(r->net);
     double rate = rate_at(r, r->s.step), t = (double)r->s.step + 1;

@@ -17,12 +17,12 @@ enum {
 /* The statistics that the norms see of a batch with the model's parameters, starting from 0. It runs to its
  * end even after a failure: the other ranks wait for this one in the all-reduce. */
 static onet_status statistics_of_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
-    const shape *sh = &r->model->sh;
+    const net_shape *sh = &r->model->sh;
     size_t count = sh->total - sh->trained;
     memset(theta + sh->trained, 0, count * sizeof *theta);
     onet_status status = r->net->ops->put(r->net, NET_THETA, theta, err);
     r->net->dropout = 0; /* the statistics are for ordering */
-    run_take_batch(r, b);
+    run_start_step(r, b);
     r->net->ops->forward(r->net);
     onet_status got = r->net->ops->get(r->net, NET_THETA, theta, err);
     if (status || got) return status ? status : got;
@@ -72,7 +72,7 @@ static bool choose_batches(const run *r, int *size) {
 
 onet_status statistics_collect(run *r, onet_error *err) {
     const backend *ops = r->net->ops;
-    const shape *sh = &r->model->sh;
+    const net_shape *sh = &r->model->sh;
     const uint64_t epoch = UINT32_MAX; /* none that is trained on */
     onet_status status = run_plan_epoch(r, epoch, true, err);
     if (status) return status;

@@ -159,7 +159,7 @@ onet_status train_check_files(const onet_train_options *o, onet_error *err) {
     if (!o->keep) return ONET_OK;
     onet_status status = check_new(o->model_path, err);
     for (int number = 1; number <= o->models && o->models > 1 && !status; number++) {
-        char *path = train_part(o->model_path, number);
+        char *path = train_path_of_model(o->model_path, number);
         status = path ? check_new(path, err) : fail_memory(err, "the names of the files");
         free(path);
     }

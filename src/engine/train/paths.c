@@ -40,7 +40,7 @@ char *train_beside(const char *model_path, const char *ending) {
     return path;
 }
 
-char *train_part(const char *model_path, int number) {
+char *train_path_of_model(const char *model_path, int number) {
     size_t room = onet_train_model_path(NULL, 0, model_path, number) + 1;
     char *path = malloc(room);
     if (path) onet_train_model_path(path, room, model_path, number);

@@ -87,12 +87,12 @@ static double set_loss(const real *x, size_t n, size_t D, const double *w, doubl
     return loss;
 }
 
-static void sum_part(void *arg, int task, int thread) {
+static void sum_part(void *arg, int job, int thread) {
     (void)thread;
     const fit *f = arg;
     const examples *e = f->e;
-    size_t first = f->first + (size_t)task * PART, end = first + PART < f->end ? first + PART : f->end;
-    double *sum = f->part + (size_t)task * (1 + e->D);
+    size_t first = f->first + (size_t)job * PART, end = first + PART < f->end ? first + PART : f->end;
+    double *sum = f->part + (size_t)job * (1 + e->D);
     memset(sum, 0, (1 + e->D) * sizeof *sum);
     for (size_t s = first; s < end; s++) {
         size_t row = e->start[s], n = e->start[s + 1] - row;
@@ -214,8 +214,8 @@ static onet_status examples_make(examples *e, const onet_model *m, const onet_se
 
 /* ---- The model --------------------------------------------------------------------------------------- */
 
-static onet_status record(onet_model *m, const onet_sets *sets, const onet_ranker_options *o, double penalty,
-                          double loss, onet_error *err) {
+static onet_status note_training(onet_model *m, const onet_sets *sets, const onet_ranker_options *o,
+                                 double penalty, double loss, onet_error *err) {
     char count[32], seed[32], strength[32], mean[32];
     snprintf(count, sizeof count, "%zu", sets->count);
     snprintf(seed, sizeof seed, "%" PRIu64, o->seed);
@@ -225,7 +225,7 @@ static onet_status record(onet_model *m, const onet_sets *sets, const onet_ranke
                               {"seed", seed},     {"penalty", strength},       {"loss", mean}};
     onet_status status = ONET_OK;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !status; i++)
-        status = model_record_set(m, pairs[i][0], pairs[i][1], err);
+        status = model_set_entry(m, pairs[i][0], pairs[i][1], err);
     return status;
 }
 
@@ -249,7 +249,7 @@ static onet_status train(onet_model *m, const onet_sets *sets, const onet_ranker
         if (!status) loss = mean_loss(&f, w, w + e.D);
     }
     for (size_t c = 0; c < e.D && !status; c++) m->theta[m->sh.head_weight + c] = (float)w[c];
-    if (!status) status = record(m, sets, o, penalty, loss, err);
+    if (!status) status = note_training(m, sets, o, penalty, loss, err);
     thread_pool_free(f.threads);
     free(f.part);
     free(f.scratch);

@@ -47,7 +47,7 @@ onet_status run_read_losses(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-void run_take_batch(run *r, const batch *b) {
+void run_start_step(run *r, const batch *b) {
     const uint32_t *index = r->sets.plan->index + b->first;
     int here = b->count;
     if (r->w) {
@@ -56,7 +56,7 @@ void run_take_batch(run *r, const batch *b) {
         r->net->whole = batches_size(r->sets.plan, b, r->sets.now);
         r->net->row = r->sets.row;
     }
-    r->net->ops->take(r->net, index, here);
+    r->net->ops->start_step(r->net, index, here);
 }
 
 /* Memory for every batch of the plan: whole batches, with ranks too, since chance may bring all sets of a
@@ -109,15 +109,15 @@ onet_status run_fill_model(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status run_record(run *r, onet_error *err) {
+onet_status run_note_results(run *r, onet_error *err) {
     onet_model *model = r->model;
     char step[32], loss[32];
     snprintf(step, sizeof step, "%" PRIu64, r->s.step);
     number_print(loss, sizeof loss, "%.6f", run_mean_loss(r));
-    onet_status status = model_record_set(model, "steps", step, err);
-    if (!status) status = model_record_set(model, "loss", loss, err);
+    onet_status status = model_set_entry(model, "steps", step, err);
+    if (!status) status = model_set_entry(model, "loss", loss, err);
     if (status) return status;
-    return validate_record(&(validation){r->s.valid_exact, r->s.valid_loglik}, model, err);
+    return validate_note(&(validation){r->s.valid_exact, r->s.valid_loglik}, model, err);
 }
 
 uint64_t run_epoch_of(const run *r, uint64_t step) {

@@ -175,7 +175,7 @@ onet_status run_fetch(run *r, onet_error *err);
  * is not finite. */
 onet_status run_read_losses(run *r, onet_error *err);
 /* Passes this rank's sets of a batch to the net. */
-void run_take_batch(run *r, const batch *b);
+void run_start_step(run *r, const batch *b);
 /* Memory for every batch of the plan. */
 onet_status run_reserve(run *r, onet_error *err);
 /* The sets of an epoch, the plan of their batches, and memory for these. `whole`: the sets as they are
@@ -185,7 +185,7 @@ onet_status run_plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err);
  * training record. All ranks do it together. */
 onet_status run_fill_model(run *r, onet_error *err);
 /* Steps, loss and validation into the model's training record. */
-onet_status run_record(run *r, onet_error *err);
+onet_status run_note_results(run *r, onet_error *err);
 /* The epoch, from 0, that a step belongs to: the last that does not begin after it. */
 uint64_t run_epoch_of(const run *r, uint64_t step);
 

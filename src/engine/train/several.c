@@ -21,25 +21,25 @@
 typedef struct several several;
 
 /* One of the models. */
-typedef struct member {
+typedef struct model_run {
     several *all;
     onet_progress last; /* as last reported */
     onet_status status;
     onet_error err;
     bool begun, over;
-} member;
+} model_run;
 
 struct several {
     const world *w;
     const onet_train_options *o;
     const onet_sets *train, *valid;
-    onet_model *part[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL where nothing was validated */
-    member *member;                                            /* [o->models] */
-    int count;                                                 /* of `part` */
-    int at_once;                                               /* models that are trained at the same time */
-    int threads;                                               /* of each */
-    onet_progress last;                                        /* as last told to the caller */
-    bool first;                                                /* rank 0, which has the files */
+    onet_model *model[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL where nothing was validated */
+    model_run *run;                                             /* [o->models] */
+    int count;                                                  /* of `model` */
+    int at_once;                                                /* models that are trained at the same time */
+    int threads;                                                /* of each */
+    onet_progress last;                                         /* as last told to the caller */
+    bool first;                                                 /* rank 0, which has the files */
     bool stop;                /* asked for by the caller, or one has failed */
     thread_pool *thread_pool; /* NULL: one after the other */
     lock lock;
@@ -47,25 +47,25 @@ struct several {
 
 /* Reports one model's progress as a part of the whole, as if those that have not begun took as long as this
  * one. Of models that are trained at once the first reports for all, the others only when an epoch ends. */
-static int tell(void *context, const onet_progress *now) {
-    member *m = context;
+static int report_progress(void *context, const onet_progress *now) {
+    model_run *m = context;
     several *s = m->all;
     thread_pool_hold(s->thread_pool);
     double seconds = 0, left = 0;
     int first = 0;
     m->last = *now;
     for (int i = 0; i < s->o->models; i++) {
-        const member *one = &s->member[i];
+        const model_run *one = &s->run[i];
         if (one->begun) {
             seconds += one->last.seconds;
             left += one->over ? 0 : one->last.seconds_left;
         } else
             left += now->seconds + now->seconds_left;
     }
-    while (s->member[first].over) first++;
-    if (!s->stop && (m == &s->member[first] || now->ended)) {
+    while (s->run[first].over) first++;
+    if (!s->stop && (m == &s->run[first] || now->ended)) {
         s->last = *now;
-        s->last.model = (int)(m - s->member) + 1;
+        s->last.model = (int)(m - s->run) + 1;
         s->last.models = s->o->models;
         s->last.seconds = seconds / s->at_once;
         s->last.seconds_left = left / s->at_once;
@@ -76,7 +76,7 @@ static int tell(void *context, const onet_progress *now) {
     return stop;
 }
 
-static int look(void *context) {
+static int is_stopped(void *context) {
     several *s = context;
     return s->o->progress && s->o->progress(s->o->context, &s->last);
 }
@@ -92,14 +92,14 @@ void train_options_of_model(onet_train_options *o, int number) {
 
 static void train_member(void *arg, int number, int thread) {
     several *s = arg;
-    member *m = &s->member[number];
+    model_run *m = &s->run[number];
     onet_train_options o = *s->o;
     (void)thread;
     thread_pool_hold(s->thread_pool);
     m->begun = !s->stop;
     thread_pool_release(s->thread_pool);
     if (!m->begun) return;
-    char *path = o.model_path ? train_part(o.model_path, number + 1) : NULL;
+    char *path = o.model_path ? train_path_of_model(o.model_path, number + 1) : NULL;
     m->status = o.model_path && !path ? fail_memory(&m->err, "the names of the files") : ONET_OK;
     m->status = world_agree(s->w, m->status, &m->err);
     train_options_of_model(&o, number);
@@ -108,9 +108,9 @@ static void train_member(void *arg, int number, int thread) {
     o.half = 0; /* the merged model is rounded, once */
     o.keep = 0; /* all files were checked before the first training began */
     o.best = o.best || path ? &s->best[number] : NULL;
-    o.progress = tell;
+    o.progress = report_progress;
     o.context = m;
-    if (!m->status) m->status = train_together(s->w, &s->part[number], s->train, s->valid, &o, &m->err);
+    if (!m->status) m->status = train_together(s->w, &s->model[number], s->train, s->valid, &o, &m->err);
     free(path);
     thread_pool_hold(s->thread_pool);
     m->over = true;
@@ -137,16 +137,16 @@ static onet_status train_members(several *s, onet_error *err) {
     thread_pool_free(s->thread_pool);
     onet_status status = ONET_OK;
     for (int i = 0; i < s->o->models; i++) { /* a failure rather than the stop that it caused */
-        member *m = &s->member[i];
+        model_run *m = &s->run[i];
         if (m->status && (!status || (status == ONET_INTERRUPTED && m->status != ONET_INTERRUPTED))) {
             status = m->status;
             if (err) *err = m->err;
         }
-        onet_model *part = s->part[i], *best = s->best[i];
-        s->part[i] = s->best[i] = NULL;
-        if (part) {
+        onet_model *model = s->model[i], *best = s->best[i];
+        s->model[i] = s->best[i] = NULL;
+        if (model) {
             s->best[s->count] = best;
-            s->part[s->count++] = part;
+            s->model[s->count++] = model;
         }
     }
     return status;
@@ -186,20 +186,20 @@ static onet_status merge_best(several *s, bool ended, onet_error *err) {
 
 /* Measures the merged model, and tells the caller. */
 static onet_status validate(several *s, onet_model *model, const onet_sets *valid, onet_error *err) {
-    const char *kernels = onet_model_record(s->part[0], "kernels");
+    const char *kernels = onet_model_record(s->model[0], "kernels");
     const gpu_choice gpu = gpu_of_rank(s->w ? s->w->local_rank : 0);
     bool on_gpu = kernels && !strcmp(kernels, "cuda");
     validation found;
-    onet_status status = validate_sets(&found, model, valid, s->o, on_gpu ? &gpu : NULL, look, s, err);
+    onet_status status = validate_sets(&found, model, valid, s->o, on_gpu ? &gpu : NULL, is_stopped, s, err);
     if (status == ONET_INTERRUPTED) return fail(err, status, "stopped while the merged model was measured");
     if (status) return status;
     s->last.valid_exact = found.exact;
     s->last.valid_loglik = found.loglik;
-    return validate_record(&found, model, err);
+    return validate_note(&found, model, err);
 }
 
 static onet_status merge(several *s, onet_model **model, bool ended, onet_error *err) {
-    onet_status status = onet_model_merge(model, (const onet_model *const *)s->part, (size_t)s->count, err);
+    onet_status status = onet_model_merge(model, (const onet_model *const *)s->model, (size_t)s->count, err);
     if (!status && s->o->half) status = onet_model_set_half(*model, 1, err);
     bool best = s->best[0] != NULL; /* after a stop nothing is written */
     if (!status && ended && s->first && s->valid) status = validate(s, *model, s->valid, err);
@@ -211,7 +211,7 @@ static onet_status merge(several *s, onet_model **model, bool ended, onet_error 
     if (!status && best) status = merge_best(s, ended, err);
     s->last.seconds_left = 0;
     s->last.ended = 0; /* no epoch of a model */
-    if (!status && ended) look(s);
+    if (!status && ended) is_stopped(s);
     return status;
 }
 
@@ -219,8 +219,8 @@ static onet_status begin(several *s, onet_error *err) {
     onet_status status = s->train ? train_check_vary(s->train, s->o, err) : ONET_OK;
     if (status || !s->first || !s->o->model_path) return status;
     char *path = train_beside(s->o->model_path, TRAIN_LOCK);
-    status =
-        path ? lock_take(&s->lock, path, s->o->model_path, err) : fail_memory(err, "the names of the files");
+    status = path ? lock_acquire(&s->lock, path, s->o->model_path, err)
+                  : fail_memory(err, "the names of the files");
     free(path);
     return status ? status : train_check_files(s->o, err);
 }
@@ -236,9 +236,9 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
     if (options->best) *options->best = NULL;
     onet_status status = train_check_options(options, err);
     if (!status) status = world_agree(s.w, begin(&s, err), err);
-    if (!status && !(s.member = array_new((size_t)options->models, sizeof *s.member)))
+    if (!status && !(s.run = array_new((size_t)options->models, sizeof *s.run)))
         status = fail_memory(err, "the models");
-    for (int i = 0; !status && i < options->models; i++) s.member[i].all = &s;
+    for (int i = 0; !status && i < options->models; i++) s.run[i].all = &s;
     if (!status) status = train_members(&s, err);
     bool kept = status == ONET_INTERRUPTED && options->keep_stopped && s.count;
     if (!status || kept) {
@@ -252,10 +252,10 @@ static onet_status train_several(onet_model **model, const onet_sets *train, con
         *model = NULL;
     }
     for (int i = 0; i < ONET_MAX_MERGED; i++) {
-        onet_model_free(s.part[i]);
+        onet_model_free(s.model[i]);
         onet_model_free(s.best[i]);
     }
-    free(s.member);
+    free(s.run);
     lock_release(&s.lock);
     return status;
 }

@@ -8,7 +8,7 @@
 
 #include "engine/base/memory.h"
 
-bool sizes_new(sizes *s, const shape *sh) {
+bool sizes_new(sizes *s, const net_shape *sh) {
     size_t count = sh->total - sh->trained;
     *s = (sizes){.sh = sh,
                  .y = array_new(count, sizeof *s->y),
@@ -95,7 +95,7 @@ bool sizes_add(sizes *s, batch_size batch, const float *statistics) {
 
 /* The variance of all cells together is that within the batches and that of their means. */
 static void fit_mixed(const sizes *s, onet_model *model) {
-    const shape *sh = s->sh;
+    const net_shape *sh = s->sh;
     model->sized = 0;
     memset(model->slope, 0, (sh->total - sh->trained) * sizeof *model->slope);
     for (int k = 0; k < sh->tensors; k++) {
@@ -118,7 +118,7 @@ bool sizes_fit(sizes *s, onet_model *model) {
         return model_make_rows(model, 0);
     }
     if (!add_point(s)) return false;
-    const shape *sh = s->sh;
+    const net_shape *sh = s->sh;
     double middle = s->x / s->weight, spread = s->xx - s->x * middle;
     double least = LEAST_SPREAD * middle * LEAST_SPREAD * middle * s->weight;
     model->sized = s->largest >= 2 * s->smallest && spread > least;

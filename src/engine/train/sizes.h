@@ -18,7 +18,7 @@
 enum { SIZE_SETS = 2048 };
 
 typedef struct sizes {
-    const shape *sh;
+    const net_shape *sh;
     double weight, x, xx; /* sums of the weights w, of w/n, of w/n^2, without the current size */
     double *y, *xy;       /* [statistics]: sums of w*y, of w*y/n, y a mean or the logarithm of a variance */
     int n;                /* the current size: of the last batch */
@@ -33,7 +33,7 @@ typedef struct sizes {
     bool mixed; /* a batch had sets of different sizes: there is no line */
 } sizes;
 
-bool sizes_new(sizes *s, const shape *sh);
+bool sizes_new(sizes *s, const net_shape *sh);
 void sizes_free(sizes *s);
 /* The statistics of a batch: [sh->total - sh->trained]. Batches of one size must come one after the other,
  * smaller sizes first. False when memory is short. */

@@ -35,7 +35,7 @@ static onet_status take_from(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status record(run *r, onet_error *err) {
+static onet_status note_training(run *r, onet_error *err) {
     char sets[32], seed[32], per_step[32];
     snprintf(sets, sizeof sets, "%zu", r->sets.train->count);
     snprintf(seed, sizeof seed, "%" PRIu64, r->o.seed);
@@ -48,12 +48,12 @@ static onet_status record(run *r, onet_error *err) {
                               {"kernels", net_kernels(r->net)},
                               {"statistics", choice_name(onet_norm_statistics(), r->o.statistics)}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        onet_status status = model_record_set(r->model, pairs[i][0], pairs[i][1], err);
+        onet_status status = model_set_entry(r->model, pairs[i][0], pairs[i][1], err);
         if (status) return status;
     }
-    onet_status status = r->from[0] ? model_record_set(r->model, "from.sha256", r->from, err) : ONET_OK;
+    onet_status status = r->from[0] ? model_set_entry(r->model, "from.sha256", r->from, err) : ONET_OK;
     const char *precision = choice_name(onet_precisions(), r->o.precision);
-    if (!status && r->o.precision) status = model_record_set(r->model, "precision", precision, err);
+    if (!status && r->o.precision) status = model_set_entry(r->model, "precision", precision, err);
     return status;
 }
 
@@ -90,7 +90,7 @@ static onet_status make_state(run *r, onet_error *err) {
     if ((status = model_new(&r->model, &settings, err)) ||
         (status = batches_new(&r->sets.plan, r->sets.train, r->o.batch, r->o.batches, err)))
         return status;
-    const shape *sh = &r->model->sh;
+    const net_shape *sh = &r->model->sh;
     r->sets.now = r->sets.train;
     if ((status = augment_new(&r->sets.augment, r->sets.train, r->sets.own, &r->o, r->w ? r->w->rank : 0,
                               r->w ? r->w->size : 1, err)) ||
@@ -138,7 +138,7 @@ static void sum_floats(void *context, real *values, size_t count) {
 
 /* All ranks compute on the same kind of device: on CPUs where only some have found a GPU. */
 static onet_status open_device(run *r, onet_error *err) {
-    const shape *sh = &r->model->sh;
+    const net_shape *sh = &r->model->sh;
     onet_status status =
         net_open(&r->net, sh, r->o.device, r->w ? r->w->local_rank : 0, r->o.kernels, r->o.threads, err);
     status = world_agree(r->w, status, err);
@@ -192,7 +192,7 @@ static onet_status open_net(run *r, onet_error *err) {
                {NET_VECTORS_AVERAGE, r->s.vec_average}};
     for (size_t i = 0; i < sizeof put / sizeof *put && !status; i++)
         if (put[i].from) status = r->net->ops->put(r->net, put[i].what, put[i].from, err);
-    return status ? status : record(r, err);
+    return status ? status : note_training(r, err);
 }
 
 /* Learns the scaling of the features. Quantiles of relations are learned later, when the relations have been
@@ -318,7 +318,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     if (!status || kept) {
         onet_error late;
         onet_status filled = run_fill_model(&r, kept ? &late : err);
-        if (!filled) filled = run_record(&r, kept ? &late : err);
+        if (!filled) filled = run_note_results(&r, kept ? &late : err);
         if (!filled && !kept && r.files.checkpoint)
             filled = onet_model_save(r.model, options->model_path, err);
         filled = world_agree(w, filled, kept ? &late : err);

@@ -34,6 +34,6 @@ onet_status ranker_train_any(onet_model **model, const onet_sets *sets, const on
 /* The name of one of them, allocated; NULL: out of memory. */
 char *train_beside(const char *model_path, const char *ending);
 /* The same for the path of one of several models: m.1.safetensors. */
-char *train_part(const char *model_path, int number);
+char *train_path_of_model(const char *model_path, int number);
 
 #endif

@@ -15,7 +15,7 @@
 enum { BLOCK = 256 }; /* sets between two checks for a stop */
 
 onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets,
-                          const onet_train_options *o, const gpu_choice *gpu, int (*look)(void *context),
+                          const onet_train_options *o, const gpu_choice *gpu, int (*stop)(void *context),
                           void *context, onet_error *err) {
     /* A training on the CPU leaves GPUs alone. */
     onet_order_options how = {.size = sizeof how,
@@ -48,13 +48,13 @@ onet_status validate_sets(validation *found, const onet_model *model, const onet
         status = onet_orderer_run(orderer, &block, answer, err);
         if (!status) status = onet_measure_sets(&report, &block, answer, NULL, 0, err);
         if (!status) right += (size_t)llround(report.exact.mean * (double)here);
-        if (!status && look(context)) status = ONET_INTERRUPTED;
+        if (!status && stop(context)) status = ONET_INTERRUPTED;
         if (!status) status = onet_orderer_score(orderer, &block, logprob, err);
         for (size_t i = 0; i < here && !status; i++) {
             sum += logprob[i];
             steps += sets_placed(sets, s + i);
         }
-        if (!status && look(context)) status = ONET_INTERRUPTED;
+        if (!status && stop(context)) status = ONET_INTERRUPTED;
     }
     onet_orderer_free(orderer);
     free(order);
@@ -64,7 +64,7 @@ onet_status validate_sets(validation *found, const onet_model *model, const onet
     return status;
 }
 
-onet_status validate_record(const validation *found, onet_model *model, onet_error *err) {
+onet_status validate_note(const validation *found, onet_model *model, onet_error *err) {
     const char *const key[] = {"valid.exact", "valid.loglik"};
     const double value[] = {found->exact, found->loglik};
     onet_status status = ONET_OK;
@@ -72,7 +72,7 @@ onet_status validate_record(const validation *found, onet_model *model, onet_err
         char text[32];
         if (isnan(value[i])) continue;
         number_print(text, sizeof text, "%.6f", value[i]);
-        status = model_record_set(model, key[i], text, err);
+        status = model_set_entry(model, key[i], text, err);
     }
     return status;
 }

@@ -11,13 +11,13 @@ typedef struct validation {
 } validation;
 
 /* Measures the model with the first o->valid_limit sets (0: all); on `gpu`, where it is not NULL and the work
- * is worth it. Calls look(context) many times in between; if that returns non-zero, it stops with
+ * is worth it. Calls stop(context) many times in between; if that returns non-zero, it ends with
  * ONET_INTERRUPTED. */
 onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets,
-                          const onet_train_options *o, const gpu_choice *gpu, int (*look)(void *context),
+                          const onet_train_options *o, const gpu_choice *gpu, int (*stop)(void *context),
                           void *context, onet_error *err);
 
 /* Into the model's training record, as far as they are known. */
-onet_status validate_record(const validation *found, onet_model *model, onet_error *err);
+onet_status validate_note(const validation *found, onet_model *model, onet_error *err);
 
 #endif

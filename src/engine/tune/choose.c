@@ -188,7 +188,7 @@ static int best_rows(const tuner *s, onet_tried *row, int most) {
     return count;
 }
 
-void tune_tell(tuner *s) {
+void tune_report_progress(tuner *s) {
     if (!s->how.progress) return;
     onet_tried row[SHOWN_ROWS];
     onet_tune_progress now = {.trials = s->done.count ? (int)s->done.count - 1 : 0,
@@ -275,8 +275,8 @@ void tune_set_deadline(tuner *s) {
     if (s->deadline < 0.3 * s->how.seconds) s->deadline = 0.3 * s->how.seconds;
 }
 
-bool tune_ask(tuner *s, task *list, int *count, const choice_made *made, trial_kind kind, int part) {
-    task t = {.made = *made, .kind = kind, .part = part};
+bool tune_ask(tuner *s, asked_trial *list, int *count, const choice_made *made, trial_kind kind, int part) {
+    asked_trial t = {.made = *made, .kind = kind, .part = part};
     t.predicted = predict(s, made, tune_epochs(s, &t));
     if (s->how.seconds > 0) {
         double all = t.predicted;
@@ -345,7 +345,7 @@ static bool new_config(tuner *s, int *index, choice_made *made, bool *known) {
 }
 
 /* Trials of the other parts for settings that did well on the first. */
-static void ask_parts(tuner *s, config *c, task *list, int *count) {
+static void ask_parts(tuner *s, config *c, asked_trial *list, int *count) {
     c->asked_parts = true;
     for (int p = 1; p < PARTS; p++)
         if (!tune_ask(s, list, count, &c->made, TRIAL_WHOLE, p)) return;
@@ -354,7 +354,7 @@ static void ask_parts(tuner *s, config *c, task *list, int *count) {
 /* If the best settings have reached this level, asks for one whole trial of them, on the first part, with
  * ranks within the set switched; if that scores far lower, with relative features switched. Skipped if there
  * is time for one model only, or for few trials. */
-static void ask_other_features(tuner *s, int level, task *list, int *count, int most) {
+static void ask_other_features(tuner *s, int level, asked_trial *list, int *count, int most) {
     static const onet_variation others[] = {ONET_VARY_WITHIN, ONET_VARY_RELATIVE};
     const config *best = tune_winner(s);
     if (!best || level_of(best) < level) return;
@@ -373,7 +373,7 @@ static void ask_other_features(tuner *s, int level, task *list, int *count, int 
     }
 }
 
-int tune_next(tuner *s, task *list, int most) {
+int tune_next(tuner *s, asked_trial *list, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
     if (!index) return 0;
     ask_other_features(s, 3, list, &count, most);
@@ -401,7 +401,7 @@ int tune_next(tuner *s, task *list, int most) {
     return count;
 }
 
-int tune_last(tuner *s, task *list, int most) {
+int tune_last(tuner *s, asked_trial *list, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
     if (!index) return 0;
     const config *best = tune_winner(s);

@@ -14,7 +14,7 @@
 typedef struct estimate {
     tuner *s;
     const choice_made *made;
-    int models; /* of the chosen settings, one per task; the task after them is for the given settings */
+    int models; /* of the chosen settings, one per job; the job after them is for the given settings */
     onet_model *model[ONET_MAX_MERGED + 1];
     onet_status status[ONET_MAX_MERGED + 1];
     onet_error err[ONET_MAX_MERGED + 1];
@@ -29,7 +29,7 @@ static void estimate_one(void *arg, int number, int thread) {
     running r = {.s = s, .started = clock_seconds()};
     onet_train_options o = tune_options(s, made, s->on_gpu ? s->threads : s->threads / s->workers);
     if (!given) train_options_of_model(&o, number);
-    o.progress = tune_look;
+    o.progress = tune_trial_progress;
     o.context = &r;
     e->status[number] = tune_train(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);
 }

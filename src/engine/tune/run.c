@@ -44,7 +44,7 @@ static void glance(running *r, const onet_progress *now) {
     }
 }
 
-int tune_look(void *context, const onet_progress *now) {
+int tune_trial_progress(void *context, const onet_progress *now) {
     running *r = context;
     tuner *s = r->s;
     double seconds = clock_seconds() - r->started;
@@ -54,7 +54,7 @@ int tune_look(void *context, const onet_progress *now) {
         r->slow = true;
     if (r->row && now->ended && !r->hopeless) glance(r, now);
     if (!atomic_flag_test_and_set(&s->busy)) {
-        tune_tell(s);
+        tune_report_progress(s);
         atomic_flag_clear(&s->busy);
     }
     return r->slow || r->hopeless || atomic_load(&s->stop) || atomic_load(&s->late);
@@ -93,7 +93,7 @@ static onet_status measure(onet_report *report, const tuner *s, const onet_model
     return status;
 }
 
-int tune_epochs(const tuner *s, const task *t) {
+int tune_epochs(const tuner *s, const asked_trial *t) {
     double whole = t->made.value[S_EPOCHS];
     double share = t->kind == TRIAL_FIRST   ? tune_shares[0]
                    : t->kind == TRIAL_SHORT ? tune_shares[s->share]
@@ -134,7 +134,7 @@ void tune_note_kernels(tuner *s, const onet_model *model) {
 
 /* Trains and measures. A failure such as a NaN loss is that of the trial alone; only lack of memory fails the
  * search. */
-static void run_trial(tuner *s, const task *t, int threads, trial *row) {
+static void run_trial(tuner *s, const asked_trial *t, int threads, trial *row) {
     running r = {.s = s, .started = clock_seconds()};
     if (s->how.seconds > 0) /* the last trainings see more sets */
         r.share = t->kind == TRIAL_FIRST ? 0.25 * s->how.seconds : tune_final_limit(s);
@@ -160,7 +160,7 @@ static void run_trial(tuner *s, const task *t, int threads, trial *row) {
         r.bar = s->bar[t->kind];
     }
     o.epochs = row->epochs;
-    o.progress = tune_look;
+    o.progress = tune_trial_progress;
     o.context = &r;
     onet_status status =
         tune_train(s, &model, &t->made, s->rest[t->part], glances ? s->glanced : NULL, &o, &err);
@@ -243,7 +243,7 @@ static void task_trial(void *arg, int number, int thread) {
     trial row;
     (void)thread;
     if (atomic_load(&s->stop) || atomic_load(&s->late)) return;
-    run_trial(s, &s->tasks[number], s->on_gpu ? s->threads : s->threads / s->workers, &row);
+    run_trial(s, &s->asked[number], s->on_gpu ? s->threads : s->threads / s->workers, &row);
     hold(s);
     if (row.end != TRIAL_STOPPED && !s->status) {
         s->new_trials++;
@@ -271,13 +271,13 @@ static void set_bars(tuner *s) {
 }
 
 static int by_time(const void *a, const void *b) {
-    const task *x = a, *y = b;
+    const asked_trial *x = a, *y = b;
     return (x->predicted < y->predicted) - (x->predicted > y->predicted);
 }
 
 /* Runs the trials, or takes them from an earlier call. The longest begin first, so that threads end together.
  */
-onet_status tune_run(tuner *s, task *list, int count, onet_error *err) {
+onet_status tune_run(tuner *s, asked_trial *list, int count, onet_error *err) {
     int left = 0;
     set_bars(s);
     for (int i = 0; i < count; i++) {
@@ -287,7 +287,7 @@ onet_status tune_run(tuner *s, task *list, int count, onet_error *err) {
         if (!old) list[left++] = list[i];
     }
     qsort(list, (size_t)left, sizeof *list, by_time);
-    s->tasks = list;
+    s->asked = list;
     if (left && !s->on_gpu && s->workers > 1)
         thread_pool_run(s->thread_pool, left, task_trial, s);
     else

@@ -30,7 +30,7 @@ static bool share_fits(tuner *s, int share) {
     for (size_t i = 0; i < s->memo.count; i++) {
         const trial *r = &s->memo.row[i];
         if (r->kind != TRIAL_SHORT || r->end == TRIAL_HOPELESS) continue;
-        task t = {.made = r->made, .kind = TRIAL_SHORT};
+        asked_trial t = {.made = r->made, .kind = TRIAL_SHORT};
         fits = tune_epochs(s, &t) == r->epochs;
         if (!fits) break;
     }
@@ -40,7 +40,7 @@ static bool share_fits(tuner *s, int share) {
 
 /* The speed of this machine, and from it how long short trainings are. */
 static onet_status start_search(tuner *s, onet_error *err) {
-    task first = {.made = s->base_made, .kind = TRIAL_FIRST};
+    asked_trial first = {.made = s->base_made, .kind = TRIAL_FIRST};
     onet_status status = tune_run(s, &first, 1, err);
     const trial *row = status ? NULL : trials_find(&s->done, &first.made, TRIAL_FIRST, 0);
     if (status || !row) return status;
@@ -77,7 +77,7 @@ static choice_made several_of(const tuner *s, const config *best, int models) {
 /* Several models of the best settings, merged: better on most data. */
 static onet_status try_several(tuner *s, onet_error *err) {
     const config *best = tune_winner(s);
-    task list[1];
+    asked_trial list[1];
     int count = 0;
     if (best && !best->whole[0] && !best->asked_whole) { /* only short trainings are known of it */
         tune_ask(s, list, &count, &best->made, TRIAL_WHOLE, 0);
@@ -94,7 +94,7 @@ static onet_status try_several(tuner *s, onet_error *err) {
 }
 
 static onet_status look_for(tuner *s, onet_error *err) {
-    task list[GENERATION + PARTS];
+    asked_trial list[GENERATION + PARTS];
     onet_status status = start_search(s, err);
     /* The last trials: other features for the best, all parts for three finalists, and several models of the
      * best. */

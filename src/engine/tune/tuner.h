@@ -32,12 +32,12 @@ typedef struct config {
     const trial *brief, *whole[PARTS]; /* NULL: not there */
 } config;
 
-typedef struct task {
+typedef struct asked_trial {
     choice_made made;
     trial_kind kind;
     int part;
     double predicted; /* seconds; 0: not known */
-} task;
+} asked_trial;
 
 typedef struct tuner {
     onet_train_options base;
@@ -64,7 +64,7 @@ typedef struct tuner {
     bool on_gpu;
     char kernels[32];
     /* While a generation runs. */
-    task *tasks;
+    asked_trial *asked;
     int generation;
     double bar[TRIAL_WHOLE + 1][GLANCES]; /* trials of a kind that are below it are hopeless; NaN: none is */
     atomic_flag busy;                     /* who holds it may call progress and change `done` */
@@ -100,7 +100,7 @@ void tune_fill_tried(const tuner *s, const config *c, onet_tried *t);
 /* The best settings so far; NULL: no trial has ended. */
 const config *tune_winner(const tuner *s);
 /* Calls the caller's progress function; whoever calls it holds `busy`. */
-void tune_tell(tuner *s);
+void tune_report_progress(tuner *s);
 /* Search seconds so far, as the trials tell. */
 double tune_now(const tuner *s);
 /* How long an epoch takes, about, in epochs of the default net on whole sets. */
@@ -119,32 +119,32 @@ onet_variation tune_variation(const tuner *s, const config *best);
 /* Sets when the search has to end for the settings that are the best now. */
 void tune_set_deadline(tuner *s);
 /* Adds a trial unless there is no time for it. */
-bool tune_ask(tuner *s, task *list, int *count, const choice_made *made, trial_kind kind, int part);
+bool tune_ask(tuner *s, asked_trial *list, int *count, const choice_made *made, trial_kind kind, int part);
 /* The next generation, at most `most` trials and a few; 0: there is nothing that fits. */
-int tune_next(tuner *s, task *list, int most);
+int tune_next(tuner *s, asked_trial *list, int most);
 /* At the end: a whole training for the best short ones if there is none yet, all parts for the best. */
-int tune_last(tuner *s, task *list, int most);
+int tune_last(tuner *s, asked_trial *list, int most);
 
 /* ---- Trials that run (run.c) --------------------------------------------------------------------------- */
 
 /* Seconds since the search began, with those of earlier calls. */
 double tune_spent(const tuner *s);
 /* How long a trial trains. */
-int tune_epochs(const tuner *s, const task *t);
+int tune_epochs(const tuner *s, const asked_trial *t);
 /* The options of a training within the search: it writes and reads no files. */
 onet_train_options tune_options(const tuner *s, const choice_made *made, int threads);
 /* Trains the net or the ranker of these settings. */
 onet_status tune_train(const tuner *s, onet_model **model, const choice_made *made, const onet_sets *sets,
                        const onet_sets *valid, const onet_train_options *o, onet_error *err);
 /* The progress function of a training; its context is a `running`. */
-int tune_look(void *context, const onet_progress *now);
+int tune_trial_progress(void *context, const onet_progress *now);
 /* each [sets] */
 onet_status tune_measure_each(onet_set_measure *each, const tuner *s, const onet_model *model,
                               const onet_sets *sets, int threads, onet_error *err);
 /* Notes the model's kernels, for the caller to repeat the training with. */
 void tune_note_kernels(tuner *s, const onet_model *model);
 /* Runs the trials, or takes them from an earlier call. */
-onet_status tune_run(tuner *s, task *list, int count, onet_error *err);
+onet_status tune_run(tuner *s, asked_trial *list, int count, onet_error *err);
 bool tune_over(tuner *s);
 
 /* ---- Unbiased estimate on the test part (estimate.c) --------------------------------------------------- */

@@ -81,10 +81,8 @@ static int32_t row_of_core(const onet_words *words, const char *word, size_t len
     return row;
 }
 
-int32_t words_find_known(const onet_words *words, const char *text, size_t length, bool *known) {
+int32_t words_find(const onet_words *words, const char *text, size_t length, bool *known) {
     char lower[2 * WORD_LONGEST + 4], plain[2 * WORD_LONGEST + 4];
-    bool unused;
-    if (!known) known = &unused;
     *known = false;
     if (length > WORD_LONGEST || kind_reserved(text, length)) return row_of_kind(words, kind_other());
     ptrdiff_t formed = word_lower(text, length, lower, sizeof lower);
@@ -101,10 +99,6 @@ int32_t words_find_known(const onet_words *words, const char *text, size_t lengt
     *known = row >= 0;
     if (row < 0) row = row_of_core(words, word, (size_t)formed);
     return row >= 0 ? row : row_of_kind(words, kind_of(word, (size_t)formed));
-}
-
-int32_t words_find(const onet_words *words, const char *text, size_t length) {
-    return words_find_known(words, text, length, NULL);
 }
 
 bool words_is_kind(const onet_words *words, int32_t row) {
@@ -174,7 +168,7 @@ const float *onet_words_vector(const onet_words *words, int32_t row) {
 
 int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known) {
     bool own = false;
-    int32_t row = words && text ? words_find_known(words, text, length, &own) : -1;
+    int32_t row = words && text ? words_find(words, text, length, &own) : -1;
     if (known) *known = own;
     return row;
 }

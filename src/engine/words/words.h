@@ -28,10 +28,8 @@ bool words_insert(onet_words *words, int32_t row);
 int32_t words_exact(const onet_words *words, const char *text, size_t length);
 
 /* The row of a word as the user wrote it (case and spelling are folded here). Never fails: an unknown word
- * gets the row of its kind (a number, a word in -ing, ...). *known, when it is not NULL: whether the row is
- * the word's own. */
-int32_t words_find(const onet_words *words, const char *text, size_t length);
-int32_t words_find_known(const onet_words *words, const char *text, size_t length, bool *known);
+ * gets the row of its kind (a number, a word in -ing, ...). *known: whether the row is the word's own. */
+int32_t words_find(const onet_words *words, const char *text, size_t length, bool *known);
 
 /* Is this the row of a kind of unknown word? */
 bool words_is_kind(const onet_words *words, int32_t row);

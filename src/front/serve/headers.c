@@ -42,8 +42,8 @@ static bool is_value(const char *value, size_t size) {
     return MHD_VERSION >= 0x01000000 || !value[size + 1];
 }
 
-static enum MHD_Result look(void *context, enum MHD_ValueKind kind, const char *name, size_t length,
-                            const char *value, size_t size) {
+static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, size_t length,
+                                    const char *value, size_t size) {
     (void)kind;
     seen *s = context;
     if (!is_token(name, length)) s->odd = true;
@@ -124,7 +124,7 @@ static bool is_ours(struct MHD_Connection *connection, const char *host, const h
 int headers_check(struct MHD_Connection *connection, const char *version, const header_rules *rules,
                   const char **sentence) {
     seen s = {0};
-    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look, &s);
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, check_header, &s);
     *sentence = NULL;
     if (s.odd)
         *sentence = "a header's name or value has characters that it must not have";

@@ -62,7 +62,7 @@ static onet_status parse(request *base, const service *shared, char *body, size_
     if (!status) status = request_model(&e, shared, NULL, &r->slot, err);
     if (!status) status = order_options(r, &e, limits, err);
     if (status) return status;
-    r->job.version = model_take(r->slot);
+    r->job.version = model_acquire(r->slot);
     return read_sets(r, &e, limits, body, length, err);
 }
 

@@ -174,7 +174,7 @@ static enum MHD_Result send_models(exchange *x) {
     text_put(&t, "{\"models\":[");
     for (int i = 0; i < x->s->shared.m->count; i++) {
         model_slot *slot = &x->s->shared.m->slot[i];
-        model_version *v = model_take(slot);
+        model_version *v = model_acquire(slot);
         const onet_words *words = onet_model_words(v->model);
         char when[32];
         struct tm utc;

@@ -2,7 +2,7 @@
  * process can open its files. */
 #include "engine/base/lock.h"
 
-onet_status lock_take(lock *l, const char *path, const char *what, onet_error *err) {
+onet_status lock_acquire(lock *l, const char *path, const char *what, onet_error *err) {
     (void)path, (void)what, (void)err;
     *l = (lock){.fd = -1};
     return ONET_OK;

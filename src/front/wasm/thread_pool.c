@@ -1,4 +1,4 @@
-/* Replaces the thread pool (engine/base/thread_pool.c) in the WebAssembly module: runs all tasks one after
+/* Replaces the thread pool (engine/base/thread_pool.c) in the WebAssembly module: runs all jobs one after
  * another, since WebAssembly threads need HTTP headers that many web servers do not send. */
 #include "engine/base/thread_pool.h"
 
@@ -19,9 +19,9 @@ int thread_pool_threads(const thread_pool *p) {
     return 1;
 }
 
-void thread_pool_run(thread_pool *p, int tasks, thread_pool_task *fn, void *arg) {
+void thread_pool_run(thread_pool *p, int jobs, thread_pool_job *fn, void *arg) {
     (void)p;
-    for (int i = 0; i < tasks; i++) fn(arg, i, 0);
+    for (int i = 0; i < jobs; i++) fn(arg, i, 0);
 }
 
 void thread_pool_hold(thread_pool *p) {

@@ -19,11 +19,11 @@ typedef struct piece {
 } piece;
 
 /* What is made into a variant. */
-typedef struct parts {
+typedef struct pieces {
     piece *all;      /* [2 n]: the regions in their order */
     page_box *lines; /* [lines]: the separators */
     int n, line_count;
-} parts;
+} pieces;
 
 /* Whether b continues the column of a directly below it. */
 static bool continues(const piece *a, const piece *b) {
@@ -58,7 +58,7 @@ static double middle_of(const page_box *b, bool across) {
 }
 
 /* Keeps the pieces whose middle is in a window of the page, or all where fewer than three are. */
-static void crop(parts *p, rng *r) {
+static void crop(pieces *p, rng *r) {
     bool across = rng_uniform(r) < 0.5;
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < p->n; i++) {
@@ -81,7 +81,7 @@ static void crop(parts *p, rng *r) {
     p->n = kept;
 }
 
-static void leave_out(parts *p, rng *r) {
+static void leave_out(pieces *p, rng *r) {
     double share = 0.3 * rng_uniform(r);
     int kept = 0;
     for (int i = 0; i < p->n; i++)
@@ -90,7 +90,7 @@ static void leave_out(parts *p, rng *r) {
 }
 
 /* Layout analysis misses separators. */
-static void leave_out_lines(parts *p, rng *r) {
+static void leave_out_lines(pieces *p, rng *r) {
     double share = 0.3 * rng_uniform(r);
     int kept = 0;
     for (int i = 0; i < p->line_count; i++)
@@ -111,7 +111,7 @@ static void distort(page_box *b, const distortion *d, rng *r) {
     b->y1 = fmax(b->y1 + dy + d->noise * rng_normal(r), b->y0 + 0.002);
 }
 
-static void distort_all(parts *p, rng *r) {
+static void distort_all(pieces *p, rng *r) {
     distortion d = {.skew = rng_uniform(r) < 0.5 ? MOST_SKEW * (2 * rng_uniform(r) - 1) : 0,
                     .noise = NOISE * rng_uniform(r),
                     .stretch = exp(0.15 * rng_normal(r))};
@@ -137,7 +137,7 @@ static onet_status add_region(page *variant, const page_box *box, page_kind kind
 }
 
 onet_status page_variant(page *variant, const page *p, rng *r, onet_error *err) {
-    parts v = {.n = p->placed};
+    pieces v = {.n = p->placed};
     *variant = (page){0};
     v.all = array_new(2 * (size_t)v.n + 1, sizeof *v.all);
     v.lines = array_new((size_t)p->count + 1, sizeof *v.lines);

@@ -103,19 +103,19 @@ typedef struct writing {
     onet_status *status;
 } writing;
 
-static void write_one(void *context, int task, int thread) {
+static void write_one(void *context, int job, int thread) {
     (void)thread;
     writing *w = context;
-    page_file *f = &w->read->files[task];
+    page_file *f = &w->read->files[job];
     char path[PATH_MAX];
     if (!f->format) return;
-    onet_error *err = &w->errors[task];
-    onet_status status = place_of(w->v, w->paths, w->from + (size_t)task, path, err);
+    onet_error *err = &w->errors[job];
+    onet_status status = place_of(w->v, w->paths, w->from + (size_t)job, path, err);
     if (!status && w->v->out) status = make_folders(path, err);
     for (size_t i = 0; i < f->count && !status && w->v->lines; i++)
         status = page_order_lines(&f->pages[i], w->v->pages.rtl, err);
     if (!status) status = page_file_write(f, path, err);
-    w->status[task] = status;
+    w->status[job] = status;
 }
 
 /* Whether its regions, or the lines in one, have other places than before. */

@@ -168,8 +168,8 @@ static onet_status add_plain(onet_sets *sets, const train_values *v, onet_error 
     return status;
 }
 
-/* Adds a record to the model in a file. */
-static onet_status keep_record(const char *path, const char *key, const char *value, onet_error *err) {
+/* Sets an entry of the training record of the model in a file. */
+static onet_status keep_entry(const char *path, const char *key, const char *value, onet_error *err) {
     onet_model *model = NULL;
     onet_status status = onet_model_load(&model, path, err);
     if (!status) status = onet_model_set_record(model, key, value, err);
@@ -178,14 +178,14 @@ static onet_status keep_record(const char *path, const char *key, const char *va
     return status;
 }
 
-/* Adds a record to the model and its files. */
+/* Sets it in the model and its files. */
 static onet_status keep(const train_values *v, const division *d, onet_model *model, const char *key,
                         const char *value, onet_error *err) {
     char best[PATH_MAX];
     onet_train_path(best, sizeof best, v->options.model_path, ONET_TRAIN_BEST);
     onet_status status = onet_model_set_record(model, key, value, err);
-    if (!status) status = keep_record(v->options.model_path, key, value, err);
-    if (!status && d->valid_count) status = keep_record(best, key, value, err);
+    if (!status) status = keep_entry(v->options.model_path, key, value, err);
+    if (!status && d->valid_count) status = keep_entry(best, key, value, err);
     return status;
 }
 

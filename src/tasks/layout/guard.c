@@ -16,11 +16,11 @@ static void *checked(void *p) {
     return p;
 }
 
-static void *take(size_t size) {
+static void *allocate(size_t size) {
     return checked(malloc(size));
 }
 
-static void *take_more(void *p, size_t size) {
+static void *reallocate(void *p, size_t size) {
     return checked(realloc(p, size));
 }
 
@@ -29,7 +29,7 @@ char *guard_copy(const char *text) {
 }
 
 void guard_start(void) {
-    xmlMemSetup(free, take, take_more, guard_copy);
+    xmlMemSetup(free, allocate, reallocate, guard_copy);
 }
 
 onet_status guard_run(guarded *call, void *context, onet_error *err) {

@@ -40,11 +40,11 @@ typedef struct reading {
     onet_status *status;
 } reading;
 
-static void read_one(void *context, int task, int thread) {
+static void read_one(void *context, int job, int thread) {
     (void)thread;
     reading *r = context;
-    r->status[task] = page_file_read(&r->read->files[task], r->paths->path[r->from + (size_t)task],
-                                     r->v->types, &r->errors[task]);
+    r->status[job] = page_file_read(&r->read->files[job], r->paths->path[r->from + (size_t)job], r->v->types,
+                                    &r->errors[job]);
 }
 
 /* Writes lines to standard error. They quote text of files, whose control characters must not reach the

@@ -176,7 +176,7 @@ static onet_status parse(request *base, const service *shared, char *body, size_
         model_slot *slot;
         if ((status = request_model(&e, shared, "pages", &slot, err))) return status;
         r->slot = slot;
-        r->version = model_take(slot);
+        r->version = model_acquire(slot);
         status = pages_model_check(r->version->model, slot->name, err);
     }
     if (!status) status = read_list(&l.tree[0], &l.pages, &e, "pages", body, err);

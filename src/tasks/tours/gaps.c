@@ -67,7 +67,7 @@ static onet_status new_piece(piece *p, int n, size_t room, onet_error *err) {
     return good ? ONET_OK : fail_memory(err, "the tours to compare");
 }
 
-static void solve_classic(void *arg, int task, int thread) {
+static void solve_classic(void *arg, int job, int thread) {
     (void)thread;
     piece *p = arg;
     static const struct {
@@ -77,9 +77,9 @@ static void solve_classic(void *arg, int task, int thread) {
                     {GAP_FARTHEST, ONET_TSP_FARTHEST},
                     {GAP_TWO_OPT, ONET_TSP_TWO_OPT}};
     onet_tsp_options effort = {.size = sizeof effort, .seed = 1};
-    for (size_t k = 0; k < sizeof classics / sizeof *classics && !p->status[task]; k++)
-        p->status[task] = onet_tsp_solve(&p->t[task], classics[k].method, &effort,
-                                         p->tour[classics[k].column][task], NULL, NULL);
+    for (size_t k = 0; k < sizeof classics / sizeof *classics && !p->status[job]; k++)
+        p->status[job] = onet_tsp_solve(&p->t[job], classics[k].method, &effort,
+                                        p->tour[classics[k].column][job], NULL, NULL);
 }
 
 static onet_status solve_piece(piece *p, const gap_setting *s, onet_error *err) {

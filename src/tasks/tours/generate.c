@@ -102,13 +102,13 @@ struct solved {
     onet_tsp t;
     tsp_tree *tree;
     int begun, ended; /* pieces of this round */
-    solved *next;     /* in job.shared */
+    solved *next;     /* in block_ring.shared */
 };
 
 /* Blocks go through a ring: the threads solve ahead of the writer, up to `slots` blocks, so that no block
  * waits for a slow one. Whichever thread finishes the next one to be written writes all that are ready. A
  * thread takes a piece of a shared search if there is one, otherwise the next block. */
-typedef struct job {
+typedef struct block_ring {
     const tsp_plan *plan;
     tsp_limit limit;
     size_t first, count, blocks, slots;
@@ -118,16 +118,16 @@ typedef struct job {
     tsp_put *put;
     void *context;
     pthread_mutex_t mutex;
-    pthread_cond_t moved;  /* `written` has grown, a search is shared, or the job has failed */
+    pthread_cond_t moved;  /* `written` has grown, a search is shared, or generating has failed */
     size_t taken, written; /* blocks */
     solved *shared;        /* blocks whose search has pieces that no thread has taken */
     bool writing;
     onet_status status;
     onet_error err;
-} job;
+} block_ring;
 
 /* Samples the instance s->at, and solves it or plants its search tree. */
-static onet_status begin(const job *j, solved *s, float *xy, int32_t *tour) {
+static onet_status begin(const block_ring *j, solved *s, float *xy, int32_t *tour) {
     const tsp_plan *plan = j->plan;
     int n = tsp_sample(plan, j->first + s->at, xy);
     onet_status status = !n                 ? ONET_MEMORY
@@ -146,7 +146,7 @@ static void drop(solved *s) {
 }
 
 /* Goes on with a block until it is solved, or the search of an instance has pieces to share. */
-static void advance(const job *j, solved *s) {
+static void advance(const block_ring *j, solved *s) {
     while (s->at < s->end && !s->status) {
         float *xy = s->xy + (s->at - s->from) * j->values;
         int32_t *tour = s->tour + (s->at - s->from) * j->most;
@@ -162,7 +162,7 @@ static void advance(const job *j, solved *s) {
     }
 }
 
-static void begin_block(const job *j, size_t block, solved *s) {
+static void begin_block(const block_ring *j, size_t block, solved *s) {
     size_t from = block * j->block, end = from + j->block;
     s->from = s->at = from;
     s->end = end < j->count ? end : j->count;
@@ -186,7 +186,8 @@ static void square_turn(int n, const float *from, int symmetry, float *to) {
 
 /* Puts an instance under each symmetry. A tour keeps its edges, but not its start and direction, which follow
  * from the coordinates. */
-static onet_status put_views(const job *j, int n, const float *xy, const int32_t *tour, onet_error *err) {
+static onet_status put_views(const block_ring *j, int n, const float *xy, const int32_t *tour,
+                             onet_error *err) {
     onet_status status = j->put(j->context, n, xy, tour, err);
     if (status || j->plan->symmetries != SQUARE_SYMMETRIES) return status;
     double *points = array_new((size_t)n * 2, sizeof *points);
@@ -207,7 +208,7 @@ static onet_status put_views(const job *j, int n, const float *xy, const int32_t
     return status;
 }
 
-static onet_status write_block(const job *j, const solved *s, onet_error *err) {
+static onet_status write_block(const block_ring *j, const solved *s, onet_error *err) {
     size_t from = s->from, end = s->end;
     onet_status status = ONET_OK;
     for (size_t i = from; i < end && !status; i++) {
@@ -223,7 +224,7 @@ static onet_status write_block(const job *j, const solved *s, onet_error *err) {
 }
 
 /* Called with the mutex held, which is released while a block is written. */
-static void write_ready(job *j) {
+static void write_ready(block_ring *j) {
     while (!j->status && !j->writing && j->ring[j->written % j->slots].done) {
         solved *s = &j->ring[j->written % j->slots];
         j->writing = true;
@@ -243,7 +244,7 @@ static void write_ready(job *j) {
 }
 
 /* Called with the mutex held, after a thread has worked on the block. */
-static void settle(job *j, solved *s) {
+static void settle(block_ring *j, solved *s) {
     if (s->tree) {
         s->begun = s->ended = 0;
         s->next = j->shared;
@@ -256,7 +257,7 @@ static void settle(job *j, solved *s) {
 }
 
 /* Called with the mutex held, which is released while a piece is explored. */
-static void take_piece(job *j) {
+static void take_piece(block_ring *j) {
     solved *s = j->shared;
     int piece = s->begun++, pieces = tsp_tree_pieces(s->tree);
     if (s->begun == pieces) j->shared = s->next;
@@ -271,7 +272,7 @@ static void take_piece(job *j) {
     settle(j, s);
 }
 
-static void take_block(job *j) {
+static void take_block(block_ring *j) {
     size_t block = j->taken++;
     solved *s = &j->ring[block % j->slots];
     pthread_mutex_unlock(&j->mutex);
@@ -280,9 +281,9 @@ static void take_block(job *j) {
     settle(j, s);
 }
 
-static void work(void *arg, int task, int thread) {
-    (void)task, (void)thread;
-    job *j = arg;
+static void work(void *arg, int job, int thread) {
+    (void)job, (void)thread;
+    block_ring *j = arg;
     pthread_mutex_lock(&j->mutex);
     while (!j->status && j->written < j->blocks) {
         if (j->shared)
@@ -308,14 +309,14 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, threa
                         plan->size[i], ONET_TSP_HELD_KARP_MAX, plan->asymmetric ? "local" : "exact");
     }
     if (count > INT32_MAX) return fail(err, ONET_USAGE, "too many instances at once");
-    job j = {.plan = plan,
-             .limit = {.stop = plan->stop},
-             .first = first,
-             .count = count,
-             .put = put,
-             .context = context,
-             .mutex = PTHREAD_MUTEX_INITIALIZER,
-             .moved = PTHREAD_COND_INITIALIZER};
+    block_ring j = {.plan = plan,
+                    .limit = {.stop = plan->stop},
+                    .first = first,
+                    .count = count,
+                    .put = put,
+                    .context = context,
+                    .mutex = PTHREAD_MUTEX_INITIALIZER,
+                    .moved = PTHREAD_COND_INITIALIZER};
     for (int i = 0; i < plan->sizes; i++)
         if ((size_t)plan->size[i] > j.most) j.most = (size_t)plan->size[i];
     j.values = plan->asymmetric ? j.most * j.most : 2 * j.most;

@@ -125,7 +125,7 @@ static onet_status parse(request *base, const service *shared, char *body, size_
         model_slot *slot;
         if ((status = request_model(&e, shared, "tsp", &slot, err))) return status;
         r->slot = slot;
-        r->job.version = model_take(slot);
+        r->job.version = model_acquire(slot);
     }
     if (!status) status = read_points(r, &e, limits, body, length, err);
     if (!status) status = read_limit(r, &e, limits, err);

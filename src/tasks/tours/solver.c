@@ -93,7 +93,7 @@ static onet_status solve(solver *s, kept_net *k, tour_job *job) {
 }
 
 /* The first job of the queue, or the first quick one; NULL: there is none. With the lock. */
-static tour_job *take(solver *s, bool quick) {
+static tour_job *dequeue(solver *s, bool quick) {
     tour_job **link = &s->first;
     while (*link && quick && !(*link)->quick) link = &(*link)->next;
     tour_job *job = *link;
@@ -111,7 +111,7 @@ static void *work(void *context) {
     for (;;) {
         pthread_mutex_lock(&s->lock);
         tour_job *job;
-        while (!(job = take(s, w->quick)) && !s->stop) pthread_cond_wait(&s->news, &s->lock);
+        while (!(job = dequeue(s, w->quick)) && !s->stop) pthread_cond_wait(&s->news, &s->lock);
         pthread_mutex_unlock(&s->lock);
         if (!job) break;
         job->status = solve(s, &k, job);

@@ -37,7 +37,7 @@ static onet_status read_words(unscramble_request *r, const envelope *e, onet_err
     char *room = malloc(given->length);
     if (!room) return fail_memory(err, "the request");
     onet_status status = ONET_OK;
-    bool first = scan_take(&s, '[');
+    bool first = scan_accept(&s, '[');
     if (!first)
         status = add_text(r, &s, room, err);
     else
@@ -66,7 +66,7 @@ static onet_status parse(request *base, const service *shared, char *body, size_
     if (!status) status = request_choice(&e, "case", onet_letter_cases(), &letters, err);
     if (status) return status;
     r->letters = (onet_letters)letters;
-    o->job.version = model_take(o->slot);
+    o->job.version = model_acquire(o->slot);
     const onet_words *words = onet_model_words(o->job.version->model);
     if ((status = model_check_words(o->job.version->model, o->slot->name, err))) return status;
     if ((status = onet_bag_new(&r->words, words, err)) || (status = read_words(r, &e, err))) return status;

@@ -300,7 +300,7 @@ struct gpu {
 struct feature_columns {
     int in, first, gap, width;
 };
-static inline feature_columns columns_of(const shape *sh, int block) { /* block M: the decoder */
+static inline feature_columns columns_of(const net_shape *sh, int block) { /* block M: the decoder */
     int M = sh->s.encoder_blocks, in = block < M ? sh->enc[block].in : sh->D;
     feature_columns c = {in, block ? sh->enc[block - 1].in : in, 0, 0};
     c.gap = block ? -c.first & 3 : 0;
@@ -313,7 +313,7 @@ struct half_columns {
     int inputs, base, O, out, width;
 };
 static inline half_columns half_columns_of(const gpu *s, int block) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     half_columns h = {
         .inputs = sh->inputs, .base = up(sh->inputs + 1, 8) * 8, .O = s->O, .out = sh->s.encoder_out};
     h.width = h.base + block * h.O;

@@ -725,7 +725,7 @@ __global__ void __launch_bounds__(CONV_THREADS * 32 / conv_piece(16 * NT, P), NT
 }
 
 conv_args gpu_conv_args(gpu *s, int m, bool back) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     conv_args p = {};
     int n = s->n, B = s->base.B;
     p.R = (int)s->here.items;

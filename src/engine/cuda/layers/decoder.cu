@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
 }
 
 void gpu_pack(gpu *s) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     pack_args p = {};
     p.theta = s->weights.theta;
     for (int m = 0; m < s->N; m++) {

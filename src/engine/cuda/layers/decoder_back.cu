@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(128)
 }
 
 template <class E> static void start_gradient_of(gpu *s, cudaStream_t where, E *last) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq<E>, s->step.start_part, s->base.B, s->C, s->N,
            last);
     LAUNCH(s, where, sh->D, 128, 0, start_gradient<E>, last, s->weights.rows, s->Q, columns_of(sh, s->M),
@@ -125,7 +125,7 @@ void gpu_start_gradient(gpu *s, cudaStream_t where) {
 }
 
 void gpu_decoder_rows_backward(gpu *s) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     int R = (int)s->here.items;
     if (s->N > 1) {
         gpu_fork(s, 1);

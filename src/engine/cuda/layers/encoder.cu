@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
 /* ---- launches ---- */
 
 void gpu_encoder_rows(gpu *s, int block) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
     int n = s->n, B = s->base.B, R = (int)s->here.items;

@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
 }
 
 void gpu_encoder_rows_backward(gpu *s, int block) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
     int R = (int)s->here.items, n = s->ragged.mixed ? s->ragged.mixed->largest : s->n;

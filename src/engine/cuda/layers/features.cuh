@@ -22,7 +22,7 @@ struct features {
 
 /* The features that encoder block `block` multiplies; block M: those of the decoder. */
 static inline features gpu_features(const gpu *s, int block) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     features f = {.x = s->step.x, .ldx = s->D, .rows = (int)s->here.items};
     f.columns = columns_of(sh, block);
     f.n = s->n;

@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
 void gpu_head(gpu *s) {
     /* Floats of shared memory, at most: more would leave fewer thread blocks resident. */
     enum { ROOM = 10000 };
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     int B = s->base.B, n = s->ragged.mixed ? s->ragged.mixed->largest : s->n, least = s->N * s->C + n;
     double steps = (double)s->base.whole.steps;
     head_args p = {.n = s->n,
@@ -341,7 +341,7 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
 }
 
 void gpu_take(gpu *s) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const mixed_batch *x = s->ragged.mixed;
     const bool half = precision_of(s) == ONET_BF16;
     take_args p = {.n = s->n,

@@ -167,7 +167,7 @@ template <onet_precision P, bool MIXED> static void inputs_launch(gpu *s, const 
 }
 
 void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     inputs_args p = {.d = d,
                      .w = w,
                      .columns = columns_of(sh, block),

@@ -21,7 +21,7 @@ struct pairs_of_block {
 };
 
 static inline pairs_of_block pairs_of(const gpu *s, int block) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     return {.n = s->n,
             .B = s->base.B,

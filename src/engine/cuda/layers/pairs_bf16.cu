@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(128) pairs_pack_kernel(pairs_pack_args p) {
 }
 
 void pairs_pack(gpu *s, int block) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     const bf16_block *b = &s->half.block[block];
     pairs_pack_args p = {.theta = s->weights.theta,

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(RELATE_THREADS) relate(const __grid_constant__
 }
 
 void gpu_relate(gpu *s) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const mixed_batch *x = s->ragged.mixed;
     int d = sh->s.width, cells = x->largest * x->largest;
     relate_args p = {.E = sh->s.relations,

@@ -90,7 +90,7 @@ template <bool ENCODER> static void rows_launch(gpu *s, const rows_half_args &p)
 }
 
 void rows_bf16(gpu *s, int block) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     const int width = half_columns_of(s, s->M).width;
     if (block) {
         features_half_args f = {.f = gpu_features(s, block),

@@ -152,7 +152,7 @@ static bool narrow_plan_make(const gpu *s, narrow_plan *p) {
 
 /* Does this family take the net and the batch? If so, makes the arguments, all but the phases. */
 static bool narrow_takes(const gpu *s, narrow_args *p) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     int n = s->n, B = s->base.B;
     if (!gpu_narrow_net(s) || s->ragged.mixed || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum ||
         s->base.dropout > 0)
@@ -413,7 +413,7 @@ static void narrow_start(gpu *s) {
 }
 
 static void narrow_tail(gpu *s, const narrow_args &p) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     int R = p.B * p.n, square = pairs(s->N) * SQUARE, blocks = 0, first = 0;
     rest_jobs jobs = {};
     jobs.x = s->step.x;

@@ -30,9 +30,9 @@ __global__ static void take_pairs(const float *pairs, const float *mean, const f
 
 /* One warp per feature of a set. */
 __global__ static void relative_items(float *x, int B, int n, int width, int D) {
-    size_t task = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    if (task >= (size_t)B * width) return;
-    relative_feature(x + task / width * n * D, D, n, (int)(task % width), width);
+    size_t job = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (job >= (size_t)B * width) return;
+    relative_feature(x + job / width * n * D, D, n, (int)(job % width), width);
 }
 
 /* out [R, N] = bias + x [R, K] w [K, N]; rows of x are ldx apart, N is a multiple of 16. */
@@ -111,15 +111,15 @@ __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair_pool(pair_args p,
     int n = p.n, H = p.H, O = p.O, ld = H + 4, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int set0 = blockIdx.x / p.row_tiles * p.sets, i_first = blockIdx.x % p.row_tiles * p.rows;
     int sets = min(p.sets, p.B - set0), i_count = min(p.rows, n - i_first);
-    int twos = (i_count + 1) / 2, tasks = sets * twos;
+    int twos = (i_count + 1) / 2, jobs = sets * twos;
     int groups = O > 16 ? 4 : 2, lanes = 32 / groups, og = lane % groups, jl = lane / groups;
     const float *ac = p.ac + (size_t)set0 * n * 2 * H;
     bool there = false;
-    for (int first = 0; first < tasks; first += PAIR_WARPS) {
-        int task = first + warp, set = task / twos, i0 = i_first + task % twos * 2, i1 = min(i0 + 1, n - 1);
+    for (int first = 0; first < jobs; first += PAIR_WARPS) {
+        int job = first + warp, set = job / twos, i0 = i_first + job % twos * 2, i1 = min(i0 + 1, n - 1);
         for (int o0 = 0; o0 < O; o0 += 8 * groups) {
             int o = o0 + og * 8;
-            bool work = task < tasks && o < O;
+            bool work = job < jobs && o < O;
             float best[2][8], low[8];
 #pragma unroll
             for (int c = 0; c < 8; c++) {

@@ -1,5 +1,6 @@
-/* Puts sets in order on a GPU, the host's side: sends the weights once, then sets of one size in parts that
- * fit into memory. While the device works on one part, the host fills the next and empties the one before. */
+/* Puts sets in order on a GPU, the host's side: sends the weights once, then sets of one size in transfers
+ * that fit into memory. While the device works on one transfer, the host fills the next and empties the one
+ * before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 
 #include "engine/cuda/order/order.cuh"
 
-static const size_t PART_BYTES = (size_t)256 << 20; /* about how much memory the rows of a part may take */
+static const size_t TRANSFER_BYTES = (size_t)256
+                                     << 20; /* about how much memory the rows of a transfer may take */
 
 bool gpu_ok(orders *s, cudaError_t e, const char *what) {
     return gpu_note(s->failed, e, what);
@@ -42,7 +44,7 @@ static void place(orders *s, arena &a, const search_plan *p, size_t B) {
     a.place(s->trace_p, steps);
 }
 
-static void place_host(const orders *s, arena &a, orders::part *k, const search_plan *p, size_t B) {
+static void place_host(const orders *s, arena &a, orders::transfer *k, const search_plan *p, size_t B) {
     size_t R = B * p->n, out = B * p->found;
     a.place(k->items, R * s->net.width);
     a.place(k->pairs, R * p->n * s->net.settings.relations);
@@ -53,7 +55,7 @@ static void place_host(const orders *s, arena &a, orders::part *k, const search_
     a.place(k->logprob, out);
 }
 
-static bool reserve_host(const orders *s, orders::part *k, const search_plan *p, size_t B) {
+static bool reserve_host(const orders *s, orders::transfer *k, const search_plan *p, size_t B) {
     arena a = {};
     place_host(s, a, k, p, B);
     if (a.used > k->bytes) {
@@ -71,7 +73,8 @@ static bool reserve_host(const orders *s, orders::part *k, const search_plan *p,
     return true;
 }
 
-/* Memory for parts of *B sets; where there is not enough, for fewer thread blocks, then for fewer sets. */
+/* Memory for transfers of *B sets; where there is not enough, for fewer thread blocks, then for fewer sets.
+ */
 static bool reserve(orders *s, search_plan *p, size_t *B) {
     size_t available = 0, total = 0;
     gpu_ok(s, cudaMemGetInfo(&available, &total), "memory");
@@ -96,7 +99,7 @@ static bool reserve(orders *s, search_plan *p, size_t *B) {
     }
     a = {(unsigned char *)s->memory, 0};
     place(s, a, p, *B);
-    return reserve_host(s, &s->parts[0], p, *B) && reserve_host(s, &s->parts[1], p, *B);
+    return reserve_host(s, &s->transfers[0], p, *B) && reserve_host(s, &s->transfers[1], p, *B);
 }
 
 static void copy_to(orders *s, void *to, const void *from, size_t bytes) {
@@ -106,7 +109,7 @@ static void copy_from(orders *s, void *to, const void *from, size_t bytes) {
     gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s->stream), "copying from the device");
 }
 
-static bool start_part(orders *s, orders::part *k, const search_plan *p, const order_batch *b) {
+static bool start_transfer(orders *s, orders::transfer *k, const search_plan *p, const order_batch *b) {
     size_t B = (size_t)k->count, places = B * p->found * p->placed,
            relations = B * p->n * p->n * s->net.settings.relations;
     if (!b->take(b->context, k->first, k->count, k->items, relations ? k->pairs : nullptr,
@@ -126,7 +129,7 @@ static bool start_part(orders *s, orders::part *k, const search_plan *p, const o
     return true;
 }
 
-static void end_part(orders *s, orders::part *k, const order_batch *b) {
+static void end_transfer(orders *s, orders::transfer *k, const order_batch *b) {
     if (!k->count) return;
     gpu_ok(s, cudaEventSynchronize(k->done), "waiting for the device");
     if (!s->failed[0]) b->give(b->context, k->first, k->count, k->order, k->logprob, k->step);
@@ -142,7 +145,7 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
     size_t relations =
         3 * (size_t)b->n * b->n * f->settings.relations; /* as they are given, and as they are seen */
     size_t each = (row * b->n + b->rules + relations) * sizeof(float);
-    size_t B = std::max<size_t>(1, std::min(b->sets, PART_BYTES / each));
+    size_t B = std::max<size_t>(1, std::min(b->sets, TRANSFER_BYTES / each));
     if (!order_search_plan(s, b, &p) || !reserve(s, &p, &B))
         return s->failed[0]
                    ? status_of(s, err)
@@ -156,15 +159,15 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
     int slot = 0;
     bool on = true;
     for (size_t first = 0; on && first < b->sets && !s->failed[0]; first += B, slot ^= 1) {
-        orders::part *k = &s->parts[slot];
-        end_part(s, k, b);
+        orders::transfer *k = &s->transfers[slot];
+        end_transfer(s, k, b);
         k->first = first;
         k->count = (int)std::min(B, b->sets - first);
-        on = start_part(s, k, &p, b);
+        on = start_transfer(s, k, &p, b);
         if (!on) k->count = 0;
     }
-    end_part(s, &s->parts[slot], b);
-    end_part(s, &s->parts[slot ^ 1], b);
+    end_transfer(s, &s->transfers[slot], b);
+    end_transfer(s, &s->transfers[slot ^ 1], b);
     return on ? status_of(s, err) : fail(err, ONET_INTERRUPTED, "the ordering was stopped");
 }
 
@@ -175,7 +178,7 @@ static void close_orders(order_device *d) {
         cudaStreamSynchronize(s->stream);
         cudaStreamDestroy(s->stream);
     }
-    for (orders::part &k : s->parts) {
+    for (orders::transfer &k : s->transfers) {
         if (k.done) cudaEventDestroy(k.done);
         cudaFreeHost(k.memory);
     }
@@ -193,7 +196,7 @@ static void open_device(orders *s, int device) {
     gpu_ok(s, cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "properties");
     s->shared = (size_t)value;
     gpu_ok(s, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), "stream");
-    for (orders::part &k : s->parts)
+    for (orders::transfer &k : s->transfers)
         gpu_ok(s, cudaEventCreateWithFlags(&k.done, cudaEventDisableTiming), "event");
     if (order_encode_limits(s)) order_search_limits(s);
 }

@@ -2,9 +2,9 @@
  * src/engine/cuda/order.h is the interface.
  *
  * Takes sets of one size and with one number of context items per call, any n that memory allows, decoders of
- * up to 128 channels; each call goes through in parts, two of them under way at a time (order.cu). Item i of
- * set b of a part is row b*n + i; context items come last.
- * The norms are folded into the weights (decode/frozen.h), so nothing waits for sums over sets.
+ * up to 128 channels; each call goes through in transfers, two of them under way at a time (order.cu). Item i
+ * of set b of a transfer is row b*n + i; context items come last. The norms are folded into the weights
+ * (decode/frozen.h), so nothing waits for sums over sets.
  *
  * kernel (file)                  reads                              writes
  * take_items (encode.cu)         items                              x [., d]
@@ -34,7 +34,7 @@ struct orders {
     char failed[256];
     cudaStream_t stream;
     float *numbers; /* the net's, on the device */
-    /* Memory for a part: */
+    /* Memory for a transfer: */
     void *memory;
     size_t memory_bytes;
     float *items;          /* [R, width] */
@@ -55,8 +55,8 @@ struct orders {
     unsigned char *states; /* likewise */
     int2 *trace;           /* [thread blocks, S, placed, beams]: item, and the beam before */
     float *trace_p;        /* probability of that step */
-    /* Pinned memory of the host: two parts are under way at a time. */
-    struct part {
+    /* Pinned memory of the host: two transfers are under way at a time. */
+    struct transfer {
         size_t first;
         int count;
         cudaEvent_t done;
@@ -65,7 +65,7 @@ struct orders {
         float *items, *pairs, *step;
         int32_t *given, *rules, *order;
         double *logprob;
-    } parts[2];
+    } transfers[2];
 };
 
 bool gpu_ok(orders *s, cudaError_t e, const char *what);

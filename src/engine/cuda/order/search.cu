@@ -212,10 +212,10 @@ struct stage {
      */
     template <int T> __device__ void begin() const {
         const int N = p->N, C = p->C, four = C / 4, rows = beams_now(), tiles = (rows + T - 1) / T,
-                  tasks = tiles * N * four, lane = threadIdx.x % POOL_LANES;
-        for (int task0 = 0; task0 < tasks; task0 += blockDim.x / POOL_LANES) {
-            const int own = task0 + threadIdx.x / POOL_LANES, task = min(own, tasks - 1);
-            int c = task % four * 4, m = task / four % N, row0 = task / (four * N) * T, b[T];
+                  jobs = tiles * N * four, lane = threadIdx.x % POOL_LANES;
+        for (int job0 = 0; job0 < jobs; job0 += blockDim.x / POOL_LANES) {
+            const int own = job0 + threadIdx.x / POOL_LANES, job = min(own, jobs - 1);
+            int c = job % four * 4, m = job / four % N, row0 = job / (four * N) * T, b[T];
             float acc[T][4] = {};
 #pragma unroll
             for (int j = 0; j < T; j++) b[j] = number(min(row0 + j, rows - 1));
@@ -227,7 +227,7 @@ struct stage {
                 add_product<T, POOL_LANES>(acc, row, m * C, w + (size_t)l * m * C * C, C);
             }
             sum_parts<T>(acc);
-            if (own >= tasks) continue;
+            if (own >= jobs) continue;
             const float4 bias = load4(p->bias + ((size_t)m * 3 + lags - 1) * C + c),
                          sign = load4(p->pool_sign + m * C + c);
             const float4 empty = make_float4(sign.x > 0 ? 0 : INFINITY, sign.y > 0 ? 0 : INFINITY,
@@ -335,10 +335,10 @@ struct stage {
     /* The pool of block k at this step: its part in what later blocks see. */
     template <int T> __device__ void after(int k) const {
         const int N = p->N, C = p->C, four = C / 4, later = N - 1 - k, rows = beams_now(),
-                  tiles = (rows + T - 1) / T, tasks = tiles * later * four, lane = threadIdx.x % POOL_LANES;
-        for (int task0 = 0; task0 < tasks; task0 += blockDim.x / POOL_LANES) {
-            const int own = task0 + threadIdx.x / POOL_LANES, task = min(own, tasks - 1);
-            int c = task % four * 4, m = k + 1 + task / four % later, row0 = task / (four * later) * T, b[T];
+                  tiles = (rows + T - 1) / T, jobs = tiles * later * four, lane = threadIdx.x % POOL_LANES;
+        for (int job0 = 0; job0 < jobs; job0 += blockDim.x / POOL_LANES) {
+            const int own = job0 + threadIdx.x / POOL_LANES, job = min(own, jobs - 1);
+            int c = job % four * 4, m = k + 1 + job / four % later, row0 = job / (four * later) * T, b[T];
             float acc[T][4] = {};
             const float *row[T];
 #pragma unroll
@@ -349,7 +349,7 @@ struct stage {
             add_product<T, POOL_LANES>(acc, row, C, p->pool + order_net_conv(m, C) + (size_t)k * C * C + c,
                                        C);
             sum_parts<T>(acc);
-            if (own >= tasks) continue;
+            if (own >= jobs) continue;
 #pragma unroll
             for (int j = 0; j < T; j++) {
                 if (j % POOL_LANES != lane || row0 + j >= rows) continue;
@@ -369,9 +369,9 @@ struct stage {
         const size_t next = (size_t)p->S * p->beams * n * (C + 4);
         if (own >= groups) return;
         /* The blocks that see most columns first. */
-        for (int task = own; task < (p->N - 1) * later * tiles; task += groups) {
-            int tile = task % tiles, l = task / tiles % later + 1, m = p->N - 1 - task / (tiles * later),
-                b[T], i[T];
+        for (int job = own; job < (p->N - 1) * later * tiles; job += groups) {
+            int tile = job % tiles, l = job / tiles % later + 1, m = p->N - 1 - job / (tiles * later), b[T],
+                i[T];
             const float *row[T], *w = p->conv + order_net_conv(m, C) + (size_t)l * C * C + c;
             float acc[T][4] = {};
 #pragma unroll

@@ -25,7 +25,7 @@ static void clear(gpu *s, void *memory, size_t bytes) {
 /* ---- the net ---- */
 
 static void place_fixed(gpu *s, arena &a) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     size_t H = s->H, O = s->O, C = s->C, N = s->N, square = 3 * C * C * pairs(s->N);
     a.place(s->weights.theta, sh->total);
     a.place(s->weights.grad, sh->total);
@@ -86,7 +86,7 @@ static void place_fixed(gpu *s, arena &a) {
 }
 
 /* One entry per CHUNK parameters of a tensor, with the kind of their gradient. */
-static int make_chunks(const shape *sh, chunk *out) {
+static int make_chunks(const net_shape *sh, chunk *out) {
     int count = 0;
     for (int t = 0; t < sh->tensors; t++) {
         const tensor *x = &sh->tensor[t];
@@ -120,7 +120,7 @@ static int make_chunks(const shape *sh, chunk *out) {
 }
 
 onet_status memory_open(gpu *s, onet_error *err) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     size_t widest = (size_t)std::max(s->H, std::max(s->O, s->C));
     s->result.chunk_count = make_chunks(sh, nullptr);
     arena a = {};
@@ -145,7 +145,7 @@ onet_status memory_open(gpu *s, onet_error *err) {
 /* ---- the batch ---- */
 
 static void place_batch(gpu *s, arena &a) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     size_t H = s->H, O = s->O, C = s->C, N = s->N, D = s->D, Q = s->Q, R = s->room.items, B = s->room.sets,
            T = s->room.steps, cells = s->room.step_cells, square = 3 * C * C * pairs(s->N),
            both = 2 * sh->s.relations, back = (size_t)back_tiles_most(s, (int)B);

@@ -64,7 +64,7 @@ static void size_batch(gpu *s, const uint32_t *index, int B) {
     s->n = same ? s->here.largest : 0;
 }
 
-static void take(net *t, const uint32_t *index, int B) {
+static void start_step(net *t, const uint32_t *index, int B) {
     gpu *s = (gpu *)t;
     step_launch(s, 0);
     t->B = B;
@@ -245,7 +245,7 @@ static const backend cuda_backend = {.name = "cuda",
                                      .reserve = memory_reserve,
                                      .put = put,
                                      .get = get_block,
-                                     .take = take,
+                                     .start_step = start_step,
                                      .forward = forward,
                                      .backward = backward,
                                      .optimise = optimise,
@@ -302,7 +302,7 @@ static onet_status open_device(gpu *s, gpu_choice which, onet_error *err) {
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-CUDA_VERSIONED(ordernet_cuda_open)(net **t, const shape *sh, gpu_choice gpu_wanted, onet_error *err) {
+CUDA_VERSIONED(ordernet_cuda_open)(net **t, const net_shape *sh, gpu_choice gpu_wanted, onet_error *err) {
     if (sh->s.encoder_out > 128 || sh->s.decoder_out > 64)
         return fail_field(
             err, ONET_USAGE, "onet_train_options.device",

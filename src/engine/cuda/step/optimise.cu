@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(FINISH_THREADS) finish(const __grid_constant__
 }
 
 void gpu_finish(gpu *s) {
-    const shape *sh = s->base.sh;
+    const net_shape *sh = s->base.sh;
     finish_args p = {};
     p.chunks = s->result.chunks;
     p.grad = s->weights.grad;

@@ -194,9 +194,9 @@ static onet_status sorted_copy(page *copy, int32_t *index, const page *p, onet_e
     return ONET_OK;
 }
 
-/* Tells the judged orders; sorted [n] and index [count] lead from an item to its region. */
-static onet_status tell(const pages_style *style, const judging *j, const double *mean, const page *p,
-                        const int32_t *sorted, const int32_t *index, onet_error *err) {
+/* Gives the judged orders to the caller; sorted [n] and index [count] lead from an item to its region. */
+static onet_status give_orders(const pages_style *style, const judging *j, const double *mean, const page *p,
+                               const int32_t *sorted, const int32_t *index, onet_error *err) {
     int32_t *number = array_new((size_t)p->count, sizeof *number),
             *orders = array_new(j->n * j->count, sizeof *orders);
     page_alternative *all = array_new(j->count, sizeof *all);
@@ -247,7 +247,7 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
     if (!status) status = add_rules(&j, style, &copy, err);
     if (!status && (j.count > 1 || style->judged)) status = judge_all(&j, &copy, mean, err);
     if (!status) page_placed(&copy, sorted);
-    if (!status && style->judged) status = tell(style, &j, mean, p, sorted, index, err);
+    if (!status && style->judged) status = give_orders(style, &j, mean, p, sorted, index, err);
     if (!status) {
         size_t best = best_of(&j, mean, preference_of(style, p));
         if (confidence) *confidence = confidence_in(&j, mean, best);

@@ -16,10 +16,10 @@ static const double circles[] = {4, 12, 40};
 enum {
     CIRCLES = sizeof circles / sizeof *circles,
     PLACE = 1 + 2 * CIRCLES,
-    SHAPE = 12,
+    GEOMETRY = 12,
     KINDS = 4,
     INSIDE = 3,
-    RANKED = SHAPE + KINDS + INSIDE + 1, /* 1: whether separators divide the page */
+    RANKED = GEOMETRY + KINDS + INSIDE + 1, /* 1: whether separators divide the page */
     FEATURES = RANKED + PAGE_WAY_RANKS * PLACE
 };
 static const double PI = 3.14159265358979323846;
@@ -57,7 +57,7 @@ static onet_status add_ranks(const page_layout *l, float *items, onet_error *err
     onet_status status = order && places ? ONET_OK : fail_memory(err, "the features of a page");
     if (!status) fill_places(places, l->n);
     for (int i = 0; i < l->n && !status; i++) {
-        float *f = items + (size_t)i * FEATURES + SHAPE + KINDS;
+        float *f = items + (size_t)i * FEATURES + GEOMETRY + KINDS;
         f[0] = l->host[i] >= 0;
         f[1] = f[2] = 0;
         f[INSIDE] = l->lines > 0;
@@ -101,22 +101,22 @@ onet_status page_features(const page *p, float *items, onet_error *err) {
         double width = page_box_width(b) / height, tall = page_box_height(b) / height;
         double x0 = (b->x0 - all.x0) / height / wide, x1 = (b->x1 - all.x0) / height / wide;
         double y0 = (b->y0 - all.y0) / height, y1 = (b->y1 - all.y0) / height;
-        const double shape[SHAPE] = {x0,
-                                     y0,
-                                     x1,
-                                     y1,
-                                     (x0 + x1) / 2,
-                                     (y0 + y1) / 2,
-                                     log(width / middle + 1e-3),
-                                     log(tall + 1e-3),
-                                     width / wide,
-                                     fmin(wide, 10),
-                                     log(n),
-                                     middle / wide};
+        const double geometry[GEOMETRY] = {x0,
+                                           y0,
+                                           x1,
+                                           y1,
+                                           (x0 + x1) / 2,
+                                           (y0 + y1) / 2,
+                                           log(width / middle + 1e-3),
+                                           log(tall + 1e-3),
+                                           width / wide,
+                                           fmin(wide, 10),
+                                           log(n),
+                                           middle / wide};
         float *f = items + (size_t)i * FEATURES;
-        for (int k = 0; k < SHAPE; k++) f[k] = (float)shape[k];
+        for (int k = 0; k < GEOMETRY; k++) f[k] = (float)geometry[k];
         for (int k = 0; k < KINDS; k++)
-            f[SHAPE + k] = p->regions[index[i]].kind == (page_kind)(KIND_HEADING + k);
+            f[GEOMETRY + k] = p->regions[index[i]].kind == (page_kind)(KIND_HEADING + k);
     }
     if (!status) status = add_ranks(&l, items, err);
     page_layout_free(&l);

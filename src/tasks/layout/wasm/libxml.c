@@ -50,7 +50,7 @@ static bool wrong(parser *p, const char *format, ...) {
 }
 
 /* Memory that the document keeps; NULL: there is none. */
-static void *take(parser *p, size_t size) {
+static void *allocate(parser *p, size_t size) {
     block *b = p->doc->blocks;
     size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
     if (!b || b->room - b->used < size) {
@@ -70,7 +70,7 @@ static void *take(parser *p, size_t size) {
 }
 
 static xmlChar *keep(parser *p, const char *text, size_t size) {
-    xmlChar *copy = take(p, size + 1);
+    xmlChar *copy = allocate(p, size + 1);
     if (copy) memcpy(copy, text, size);
     return copy;
 }
@@ -216,7 +216,7 @@ static bool read_reference(parser *p, char **out) {
 static bool read_text(parser *p, const char *ends, bool value, xmlChar **text) {
     const char *stop = p->at;
     while (stop < p->end && !strchr(ends, *stop)) stop++;
-    char *out = take(p, (size_t)(stop - p->at) + 1);
+    char *out = allocate(p, (size_t)(stop - p->at) + 1);
     *text = (xmlChar *)out;
     if (!out) return false;
     while (p->at < stop) {
@@ -237,7 +237,7 @@ static bool read_text(parser *p, const char *ends, bool value, xmlChar **text) {
 /* ---- Elements ---------------------------------------------------------------------------------------- */
 
 static xmlNode *add_node(parser *p, xmlElementType type) {
-    xmlNode *node = take(p, sizeof *node);
+    xmlNode *node = allocate(p, sizeof *node);
     if (!node) return NULL;
     node->type = type;
     node->parent = p->open;
@@ -279,8 +279,8 @@ static bool read_attribute(parser *p, xmlNode *node, xmlAttr ***last) {
     skip_space(p);
     if (p->at >= p->end || (*p->at != '"' && *p->at != '\'')) return wrong(p, "AttValue: \" or ' expected");
     char quote[2] = {*p->at++, '\0'};
-    xmlAttr *a = take(p, sizeof *a);
-    xmlNode *text = take(p, sizeof *text);
+    xmlAttr *a = allocate(p, sizeof *a);
+    xmlNode *text = allocate(p, sizeof *text);
     if (!a || !text || !read_text(p, quote, true, &text->content)) return false;
     if (p->at >= p->end) return wrong(p, "AttValue: ' expected");
     p->at++;
@@ -457,7 +457,7 @@ static bool read_cdata(parser *p) {
     const char *from = p->at += strlen("<![CDATA[");
     if (!skip_to(p, "]]>", NULL, "a CDATA section")) return false;
     const char *end = p->at - 3;
-    xmlChar *content = take(p, (size_t)(end - from) + 1), *out = content;
+    xmlChar *content = allocate(p, (size_t)(end - from) + 1), *out = content;
     if (!content) return false;
     for (; from < end; from++)
         if (*from != '\r' || from + 1 == end || from[1] != '\n')

@@ -113,11 +113,11 @@ onet_status onet_tsp_net_items(const onet_tsp *t, onet_tsp_place place, float *i
 }
 
 /* The best seen so far of one instance. */
-typedef struct record_so_far {
+typedef struct best_so_far {
     double logprob, length;
-} record_so_far;
+} best_so_far;
 
-static void keep_best(const onet_tsp *t, const onet_answer *a, record_so_far *best, int32_t *probable,
+static void keep_best(const onet_tsp *t, const onet_answer *a, best_so_far *best, int32_t *probable,
                       int32_t *shortest) {
     size_t bytes = (size_t)t->n * sizeof *probable;
     for (int k = 0; k < a->found; k++) {
@@ -141,7 +141,7 @@ typedef struct pass {
     onet_answer *answer; /* [count] */
     int32_t *order;      /* the answers' */
     double *logprob;
-    record_so_far *best; /* [count] */
+    best_so_far *best; /* [count] */
 } pass;
 
 static void free_pass(pass *p) {
@@ -212,7 +212,7 @@ static onet_status new_pass(pass *p, const onet_tsp *t, size_t count, const onet
     for (size_t i = 0; i < count; i++) {
         p->answer[i].order = p->order + p->sets.start[i] * top;
         p->answer[i].logprob = p->logprob + i * top;
-        p->best[i] = (record_so_far){-INFINITY, INFINITY};
+        p->best[i] = (best_so_far){-INFINITY, INFINITY};
     }
     return ONET_OK;
 }

@@ -85,7 +85,7 @@ typedef struct search {
     double *reach, *toll; /* [n] */
     double *price, *last; /* [n]: the prices being tried; the degrees of the tree before */
     double cut;           /* a bound from `cut` on ends a subtree */
-    exploration *job;
+    exploration *e;
     bool no_memory;
 } search;
 
@@ -98,7 +98,7 @@ double subtree_cut(const onet_tsp *t, double length) {
 }
 
 static void set_best(search *s, double length) {
-    s->job->length = length;
+    s->e->length = length;
     s->cut = subtree_cut(s->t, length);
 }
 
@@ -110,7 +110,7 @@ static void mark(search *s, int city) {
     s->dirty[s->dirties++] = city;
 }
 
-/* Shuts or forces a free edge and records it for undo. */
+/* Shuts or forces a free edge and notes it for undo. */
 static bool fix(search *s, int i, int j, double value) {
     if (!array_reserve(&s->trail, &s->trail_room, s->trail_size + 1, sizeof *s->trail)) {
         s->no_memory = true;
@@ -229,7 +229,7 @@ static bool tree_is_tour(const search *s) {
 /* The tree has degree 2 everywhere: it is a path from one end to the other, closed by the special city. */
 static void keep_tour(search *s) {
     int n = s->n, place = 0;
-    int32_t *path = s->job->tour;
+    int32_t *path = s->e->tour;
     /* The neighbours in the tree: one in list, the other in from. */
     for (int v = 0; v < n; v++) s->list[v] = s->from[v] = -1;
     for (int v = 0; v < n; v++) {
@@ -260,13 +260,13 @@ static double raise_bound(search *s, double *best_price, const effort *e) {
     for (int round = 0; round < e->rounds; round++) {
         double bound = build_tree(s, s->price);
         if (bound > best) {
-            if (bound > best + 1e-3 * (s->job->length - best)) idle = 0;
+            if (bound > best + 1e-3 * (s->e->length - best)) idle = 0;
             best = bound;
             memcpy(best_price, s->price, bytes);
             if (bound >= s->cut) return bound;
             if (tree_is_tour(s)) {
                 keep_tour(s);
-                set_best(s, onet_tsp_length(s->t, s->job->tour));
+                set_best(s, onet_tsp_length(s->t, s->e->tour));
                 return INFINITY;
             }
         } else {
@@ -281,7 +281,7 @@ static double raise_bound(search *s, double *best_price, const effort *e) {
         double norm = 0;
         for (int v = 0; v < n; v++) norm += (double)((s->degree[v] - 2) * (s->degree[v] - 2));
         if (norm == 0) break;
-        double step = speed * (s->job->length - bound) / norm;
+        double step = speed * (s->e->length - bound) / norm;
         for (int v = 0; v < n; v++) {
             double g = s->degree[v] - 2;
             s->price[v] += step * (round ? 0.7 * g + 0.3 * s->last[v] : g);
@@ -415,7 +415,7 @@ static double remaining_work(search *s, const choice *c, const double *price) {
     for (int i = 0; i < count; i++) {
         size_t size = s->trail_size;
         double bound = enter(s, &child[i]) ? build_tree(s, price) : (double)INFINITY;
-        if (bound < s->cut) work += exp((s->cut - bound) / (DECLINE * s->job->length));
+        if (bound < s->cut) work += exp((s->cut - bound) / (DECLINE * s->e->length));
         undo(s, size);
     }
     return work;
@@ -459,7 +459,7 @@ static choice choose_branch(search *s, const double *price) {
 
 /* Keeps the subtree at which the search stands, for later. */
 static bool keep_subtree(search *s, const double *price, double bound) {
-    subtree_list *left = &s->job->left;
+    subtree_list *left = &s->e->left;
     size_t n = (size_t)s->n, undecided = 0, forced = 0;
     if (!array_reserve(&left->list, &left->room, left->count + 1, sizeof *left->list)) return false;
     for (size_t i = 0; i < n; i++) undecided += (size_t)s->open[i], forced += (size_t)s->forced[i];
@@ -483,19 +483,19 @@ static bool keep_subtree(search *s, const double *price, double bound) {
 
 static void explore(search *s, int depth, double parent_bound) {
     size_t n = (size_t)s->n;
-    exploration *job = s->job;
+    exploration *e = s->e;
     if (s->no_memory || parent_bound >= s->cut) return;
     if (!array_reserve(&s->prices, &s->price_room, ((size_t)depth + 1) * n, sizeof *s->prices)) {
         s->no_memory = true;
         return;
     }
     double *price = s->prices + (size_t)depth * n, bound;
-    if ((job->end > 0 && clock_seconds() > job->end) || tsp_stopped(job->limit)) job->stopped = true;
-    if (job->stopped || (job->most && job->nodes >= job->most)) {
+    if ((e->end > 0 && clock_seconds() > e->end) || tsp_stopped(e->limit)) e->stopped = true;
+    if (e->stopped || (e->most && e->nodes >= e->most)) {
         s->no_memory = !keep_subtree(s, price - n, parent_bound);
         return;
     }
-    job->nodes++;
+    e->nodes++;
     memcpy(price, price - n, n * sizeof *price);
     for (;;) {
         bound = raise_bound(s, price, &s->effort);
@@ -590,7 +590,7 @@ bool subtree_explore(const onet_tsp *t, const subtree *from, exploration *e) {
     search s;
     bool ready = new_search(&s, t);
     if (ready) {
-        s.job = e;
+        s.e = e;
         set_best(&s, e->length);
         begin(&s, from);
         explore(&s, 1, from->bound);

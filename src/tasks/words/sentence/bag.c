@@ -61,7 +61,7 @@ static onet_status emit(onet_bag *b, const char *text, size_t length, onet_error
         return fail_memory(err, "the words");
     bag_token *t = &b->token[b->n];
     *t = (bag_token){.at = b->length, .piece = b->pieces};
-    b->row[b->n++] = words_find_known(b->words, text, length, &t->known);
+    b->row[b->n++] = words_find(b->words, text, length, &t->known);
     memcpy(b->text + b->length, text, length);
     b->length += length;
     b->text[b->length++] = 0;
@@ -89,9 +89,9 @@ static bool is_initials(const char *text, size_t length) {
  * the word without ("no."): rows go by frequency. */
 static bool stands(const onet_bag *b, const char *text, size_t length) {
     bool known, stem;
-    int32_t row = words_find_known(b->words, text, length, &known);
+    int32_t row = words_find(b->words, text, length, &known);
     if (!known || length < 3 || text[length - 1] != '.' || is_initials(text, length)) return known;
-    int32_t without = words_find_known(b->words, text, length - 1, &stem);
+    int32_t without = words_find(b->words, text, length - 1, &stem);
     return !stem || row < without;
 }
 

@@ -1,5 +1,5 @@
 /* Checks the settings of a network and lists its tensors with their places in the parameter block. */
-#include "engine/model/shape.h"
+#include "engine/model/net_shape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "engine/model/settings.h"
 
 /* Appends a tensor; trained ones are laid out in a first pass, running statistics in a second. */
-static size_t add(shape *sh, bool trained, size_t *at, int dims, int a, int b, int c, const char *format, ...)
-    __attribute__((format(printf, 8, 9)));
-static size_t add(shape *sh, bool trained, size_t *at, int dims, int a, int b, int c, const char *format,
+static size_t add(net_shape *sh, bool trained, size_t *at, int dims, int a, int b, int c, const char *format,
+                  ...) __attribute__((format(printf, 8, 9)));
+static size_t add(net_shape *sh, bool trained, size_t *at, int dims, int a, int b, int c, const char *format,
                   ...) {
     tensor *t = &sh->tensor[sh->tensors++];
     va_list args;
@@ -34,7 +34,7 @@ bool tensor_is_variance(const tensor *t) {
     return suffix && !strcmp(suffix, ".running_var");
 }
 
-onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
+onet_status net_shape_make(net_shape *sh, const onet_settings *s, onet_error *err) {
     onet_status status = settings_check(s, err);
     if (status) return status;
     memset(sh, 0, sizeof *sh);

@@ -2,8 +2,8 @@
  * parameters. Trained parameters come first, the running statistics of the batch norms after them; gradients
  * and Adam's moments are blocks of the same layout. Names and shapes are those of the PyTorch twin
  * (reference/twin.py). */
-#ifndef MODEL_SHAPE_H
-#define MODEL_SHAPE_H
+#ifndef MODEL_NET_SHAPE_H
+#define MODEL_NET_SHAPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ typedef struct decoder_at {
     norm_at norm;        /* [C] */
 } decoder_at;
 
-typedef struct shape {
+typedef struct net_shape {
     onet_settings s;
     int inputs; /* features of an item before the encoder: d, or 2*d with relative ones */
     int D;      /* d' = inputs + M*O: features of an item after the encoder */
@@ -55,12 +55,12 @@ typedef struct shape {
     size_t head_weight, head_bias; /* [1, head_in], [1] */
     int tensors;
     tensor tensor[MAX_BLOCKS * 18 + 3];
-} shape;
+} net_shape;
 
 /* Whether a running statistic is a variance; else it is a mean. */
 bool tensor_is_variance(const tensor *t);
 
 /* Checks the settings and lays out the block. */
-onet_status shape_make(shape *sh, const onet_settings *settings, onet_error *err);
+onet_status net_shape_make(net_shape *sh, const onet_settings *settings, onet_error *err);
 
 #endif
