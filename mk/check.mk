@@ -1,6 +1,7 @@
 # make check: runs every target in CHECKS, CHECK_JOBS at a time, in two phases: EARLY targets while packages are installed,
-# then the others; then prints a table of their times and the numbers of all tests that passed, failed and were skipped. make check-long: runs those in LONG_CHECKS, which take minutes each. make setup and
-# setup-NAME install the packages that are missing; make demo trains a small model and shows what the shipped ones do.
+# then the others; then prints a table of their times and the numbers of all tests that passed, failed and were skipped.
+# make check-long: runs those in LONG_CHECKS, which take minutes each. make setup and setup-NAME install the packages that are
+# missing; make demo trains a small model and shows what the shipped ones do.
 #
 # .ci/run adds some of LONG_CHECKS to make check (MORE=TARGETS). The other mk/*.mk files append their targets: CHECKS +=
 # check-NAME. No two of them may write the same file: what several need is built before them, CHECK_BUILDS += TARGET. What the
