@@ -99,7 +99,7 @@ static int measure(const panel *p, int value, measured *m) {
     return ok;
 }
 
-/* log y = a + b log x by least squares over x >= from. */
+/* Fits log y = a + b log x by least squares over x >= from. */
 static void fit(const measured *m, const double *y, double from, double *a, double *b) {
     double count = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (int i = 0; i < m->count; i++) {

@@ -22,7 +22,7 @@ static int sets_in_turn = 8;
 
 static rng numbers;
 
-/* `count` numbers in [low, 1); never freed: the program is short. */
+/* Returns `count` numbers in [low, 1); never freed: the program is short. */
 static float *fresh(size_t count, double low) {
     float *x = array_new(count + 1, sizeof *x);
     if (!x) exit(1);
@@ -218,7 +218,7 @@ static void run_once(const kernels *k, const bench_case *c, const set *s) {
         k->adam(M, s->a, s->d, s->r, s->logit, &step);
 }
 
-/* Multiply-adds of one call, 2 each. */
+/* Returns the operations of one call, 2 per multiply-add. */
 static double flops(const bench_case *c) {
     double n = c->n, H = c->H, O = c->O;
     double taps = c->blocks * (n + (n - 1) + (n - 2)) * n * O * O;
@@ -231,7 +231,7 @@ static double flops(const bench_case *c) {
     return 2 * (is(c, "cell_dot") ? 1 : 2) * n * n * O;
 }
 
-/* The shortest time of one call. */
+/* Returns the shortest time of one call, in seconds. */
 static double measure(const kernels *k, const bench_case *c) {
     static set *sets;
     if (!sets) sets = array_new((size_t)sets_in_turn, sizeof *sets);

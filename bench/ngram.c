@@ -32,9 +32,10 @@ typedef struct table {
 
 typedef struct ngram {
     int length;
-    double words; /* of the vocabulary: the last resort is 1/words */
-    /* How often a gram was seen; for those that another gram ends in, before how many different words. */
-    table grams; /* a: the count */
+    double words; /* of the vocabulary: a gram of no words has probability 1/words */
+    /* a: how often a gram was seen that has `length` words or begins a line; of a shorter gram, after how
+     * many different words it was seen. */
+    table grams;
     /* What follows a context: the sum of the counts of the grams that begin with it, and their number. */
     table contexts;                                          /* a: sum, b: number */
     double ones[NGRAM_LONGEST + 1], twos[NGRAM_LONGEST + 1]; /* grams of each length with count 1 and 2 */
@@ -68,7 +69,7 @@ static bool grow(table *t, size_t slots) {
     return true;
 }
 
-/* The entry of the key, made where there is none; NULL when memory is short. */
+/* Returns the entry of the key, a new one if there is none; NULL when memory runs out. */
 static entry *find_or_make(table *t, uint64_t key) {
     if (4 * (t->used + 1) > 3 * t->slots && !grow(t, 2 * t->slots)) return NULL;
     entry *e = find(t, key);
@@ -143,8 +144,8 @@ static onet_status ngram_train(ngram **model, const onet_sets *sets, int length,
     return ONET_OK;
 }
 
-/* P(last word of gram | those before it): the discounted share, and what the discount left over spread as the
- * shorter gram says. */
+/* Returns P(last word of gram | words before it): the discounted share, plus what the discounts leave over,
+ * distributed as the shorter gram says. */
 static double gram_probability(const ngram *m, const int32_t *gram, int length) {
     if (!length) return 1 / m->words;
     double shorter = gram_probability(m, gram + 1, length - 1);
@@ -155,7 +156,7 @@ static double gram_probability(const ngram *m, const int32_t *gram, int length) 
     return (seen + d * c->b * shorter) / c->a;
 }
 
-/* P(word | start of line, before[count]). */
+/* Returns P(word | start of line, before[count]). */
 static double ngram_probability(const ngram *m, const int32_t *before, int count, int32_t word) {
     int32_t gram[NGRAM_LONGEST];
     int held = 0, room = m->length - 1;
@@ -195,7 +196,8 @@ static void extend(search *s, int t, double logprob) {
     }
 }
 
-/* The most probable of all n! orders of the words, n at most NGRAM_MOST_ITEMS; of equal ones the first. */
+/* Finds the most probable of all n! orders of the words, n at most NGRAM_MOST_ITEMS; of equal ones the first.
+ */
 static void ngram_order(const ngram *m, const int32_t *word, int n, int32_t *order, double *logprob) {
     search s = {.m = m, .word = word, .n = n, .best = order, .best_logprob = -INFINITY};
     for (int i = 0; i < n; i++) order[i] = i;
@@ -203,20 +205,20 @@ static void ngram_order(const ngram *m, const int32_t *word, int n, int32_t *ord
     *logprob = s.best_logprob;
 }
 
-/* A beginning of an order: one of the step before, and an item more. */
+/* A beginning of an order: one of the step before, plus an item. */
 typedef struct beginning {
     double logprob;
     int parent;   /* among those of the step before */
     int32_t item; /* added to it */
 } beginning;
 
-/* More probable first; of equal ones that of the earlier parent, then of the smaller item. */
+/* Returns whether a is more probable or, of equal ones, has the earlier parent or then the smaller item. */
 static bool is_better(const beginning *a, const beginning *b) {
     if (a->logprob != b->logprob) return a->logprob > b->logprob;
     return a->parent != b->parent ? a->parent < b->parent : a->item < b->item;
 }
 
-/* Puts b among the `kept` best, of which there is room for `beam`; returns how many they are then. */
+/* Inserts b into the `kept` best, of which there is room for `beam`; returns their new number. */
 static int keep_best(beginning *best, int kept, int beam, beginning b) {
     if (kept == beam && !is_better(&b, &best[kept - 1])) return kept;
     int at = kept < beam ? kept : beam - 1;
@@ -231,7 +233,8 @@ static bool has_item(const int32_t *order, int length, int32_t item) {
     return false;
 }
 
-/* The same by beam search, for any n: the `beam` most probable beginnings are kept at each step. */
+/* Finds a probable order by beam search, for any n: keeps the `beam` most probable beginnings at each step.
+ */
 static onet_status ngram_beam(const ngram *m, const int32_t *word, int n, int beam, int32_t *order,
                               double *logprob, onet_error *err) {
     if (n < 1 || beam < 1) return fail(err, ONET_USAGE, "a beam of %d over %d words", beam, n);
@@ -360,7 +363,8 @@ int main(int argc, char **argv) {
     int operands = 0;
     bool help = false;
     onet_status status = options_parse(options, &v, argc - 1, argv + 1, &operands, &help, NULL, &err);
-    if (!status && (operands || help)) status = fail(&err, ONET_USAGE, "its first comment lists the options");
+    if (!status && (operands || help))
+        status = fail(&err, ONET_USAGE, "the first comment of bench/ngram.c lists the options");
     if (!status) status = run(&v, &err);
     if (status) fprintf(stderr, "ngram: %s\n", err.text);
     return (int)status;

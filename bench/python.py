@@ -5,8 +5,8 @@ the C call.
     make bench-python        (builds the wheel and installs it into build/python/venv first)
 
 Prints a table. Times are of the CPU, of all threads and of the command's process, so that other work on the machine counts
-little; the best of several rounds is shown. The command's time has the start of a process and its files in it, the C call's
-has not.
+little; the best of several rounds is shown. The command's time includes the start of a process and its files, the C
+call's does not.
 """
 
 import gc
@@ -40,7 +40,7 @@ def show(what, python, other, unit, wanted):
 
 
 def many_sets(model):
-    """100,000 sets of 10 from NumPy; the command reads them from a binary file and writes one."""
+    """Orders 100,000 sets of 10 from NumPy; the command reads them from a binary file and writes one."""
     array = np.random.default_rng(1).random((100_000, 10, model.n_features_in_)).astype(np.float32)
     with tempfile.TemporaryDirectory() as folder:
         model.save(f"{folder}/m.safetensors")
@@ -59,7 +59,7 @@ def many_sets(model):
         subprocess.run(command, check=True)
         ours, theirs, call = [], [], []
         orderer, sets = model._orderer(model._fitted()), ordernet.Sets(array)
-        for _ in range(ROUNDS):  # in turns, so that other work on the machine meets all of them
+        for _ in range(ROUNDS):  # in turns, so that other work on the machine slows all of them alike
             ours.append(seconds(lambda: model.predict(array)))
             theirs.append(seconds(lambda: subprocess.run(command, check=True)))
             call.append(seconds(lambda: model._fitted().order_all(orderer, sets)))

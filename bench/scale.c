@@ -4,8 +4,8 @@
  *     scale [THREADS [A B SPLIT A B SPLIT]]
  *
  * A B SPLIT describe another kind of node, such as a GPU, once for the TSP and once for the word net: the
- * milliseconds of a step of 128 sets and of 512, and how much longer a step takes that is split at its sums.
- */
+ * milliseconds of a step of 128 sets and of 512, and the milliseconds more that a step takes if it is split
+ * at its all-reduces. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void step(net *t, const uint32_t *index, int B, int n) {
     t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);
 }
 
-/* The shortest of many steps: other programs share the machine. */
+/* Returns the shortest of many steps: other programs share the machine. */
 static double best_step(net *t, const uint32_t *index, int B, int n) {
     double best = INFINITY, begin = now();
     while (now() - begin < 1) {
@@ -75,7 +75,8 @@ typedef struct node {
     double fixed, each, split;
 } node;
 
-/* Seconds of a step of 16 sets of n items, and of one of LARGEST sets. */
+/* Measures the seconds of a step of 16 sets of n items and of one of LARGEST sets, and counts what a step
+ * sends. */
 static void measure(const net_shape *sh, int n, double *small, double *large, traffic *sent) {
     net *t;
     onet_sets *sets = NULL;
@@ -110,7 +111,7 @@ static void measure(const net_shape *sh, int n, double *small, double *large, tr
     free(theta);
 }
 
-/* The mean over batches of the sizes first .. last. */
+/* Returns the mean over batches of the sizes first .. last. */
 static node measure_sizes(const net_shape *sh, int first, int last, traffic *sent) {
     double small = 0, large = 0, sizes = last - first + 1;
     for (int n = first; n <= last; n++) {
@@ -125,7 +126,7 @@ static node measure_sizes(const net_shape *sh, int first, int last, traffic *sen
     return m;
 }
 
-/* The mean of the largest share when B sets fall on k nodes at random. */
+/* Returns the mean of the largest share when B sets fall on k nodes at random. */
 static double largest_share(int B, int k) {
     enum { TRIALS = 200 };
     static int share[64];
@@ -156,8 +157,8 @@ static double step_time(const node *m, const traffic *sent, const struct network
            rounds * ((double)sent->sums * w->latency + sent->bytes / w->bandwidth);
 }
 
-/* The smallest batch, a power of two, from which on k nodes are `times` as fast as one; 0: none up to 2^16.
- */
+/* Returns the smallest batch, a power of two, from which on k nodes are `times` as fast as one; 0: none up to
+ * 2^16. */
 static int pays_from(const node *m, const traffic *sent, const struct network *w, int k, double times) {
     int found = 0;
     for (int B = 1 << 16; B >= 1; B /= 2) {

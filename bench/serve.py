@@ -69,7 +69,7 @@ def load(server, script, connections):
 
 
 def engine(model):
-    """Sets per second, and per CPU second (bench/serve_engine.c)."""
+    """Returns sets per second, and per CPU second (bench/serve_engine.c)."""
     printed = subprocess.run([os.environ["ENGINE"], model, SECONDS], capture_output=True, text=True, check=True).stdout
     found = json.loads(printed)
     return found["sets_per_second"], found["sets_per_cpu_second"]

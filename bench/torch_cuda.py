@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "reference"))
-BATCHES = 8  # different ones per size, used in turn
+BATCHES = 8  # different batches per size, used in turn
 
 
 class Step:
@@ -59,7 +59,7 @@ class Step:
 
 
 def measure(torch, twin, settings, sizes, B, device, seconds):
-    """Examples per second over all sizes in turn, milliseconds per step, and whether graphs were used."""
+    """Returns examples per second over all sizes in turn, milliseconds per step, and whether graphs were used."""
     net = twin.make(settings, None, torch.float32).to(device)
     options = {"capturable": True} if device == "cuda" else {}
     adam = torch.optim.Adam(net.parameters(), lr=1e-3, **options)
@@ -85,7 +85,7 @@ def measure(torch, twin, settings, sizes, B, device, seconds):
 
 
 def same_loss(torch, twin, generated, settings, device):
-    """The loss of a generated batch on the device in float32 against the one here in double."""
+    """Returns how far the loss of a generated batch in float32 on the device is off that in double on the CPU."""
     theta = generated.theta(settings, 1)
     x, y = (torch.from_numpy(a) for a in generated.batch(1, 0, 8, 5, settings.width))
     want = twin.make(settings, theta, torch.float64).loss(x.double(), y).item()

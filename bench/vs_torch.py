@@ -30,7 +30,7 @@ SEED = 1
 
 
 def conv2d_loss(net, x, y):
-    """The twin's loss with its own parameters, as 2-d convolutions with the channels in the second place."""
+    """Returns the twin's loss, with its parameters, computed by 2-d convolutions with the channels second."""
     import torch
     from torch.nn import functional as F
 
@@ -117,7 +117,7 @@ def ordernet_step(program, work, threads, seconds):
 
 
 def compare(work, args):
-    """Every torch setting, and the program after each; the best of either side counts."""
+    """Runs every torch setting, and the program after each; returns the best of either side."""
     torch_best = own_best = None
     for core in CORES:
         for threads in sorted({1, args.threads}):

@@ -27,7 +27,7 @@ static inline ptrdiff_t bytes_give(void *context, void *buffer, size_t size) {
     return (ptrdiff_t)size;
 }
 
-/* The bytes as an input, which the caller closes; `b` must live as long. */
+/* Returns an input that reads the bytes; the caller closes it, and `b` must live as long. */
 static inline input *bytes_input(bytes *b) {
     input *in;
     if (input_from(&in, "bytes", bytes_give, b, NULL)) abort();

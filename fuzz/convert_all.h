@@ -1,7 +1,7 @@
 /* Shared by the fuzz targets of data formats: reads a file of sets from any bytes and converts it to a format
- * that depends on its size. It must be read, or refused with an error message; sets that are read must be
- * valid, and JSON Lines must be able to represent them unless all of their features are text, which only
- * training takes without being asked to. */
+ * that depends on its size. The file must be read, or refused with an error message. Sets that are read must
+ * be valid, and can be converted to JSON Lines unless all of their features are text, which only training
+ * takes without an option. */
 #ifndef FUZZ_CONVERT_ALL_H
 #define FUZZ_CONVERT_ALL_H
 

@@ -1,5 +1,6 @@
-/* Fuzz target: reads the checkpoint of a training from any bytes. Checksums would refuse most of them, so
- * those of the metadata and of the blocks are corrected first; identities are also read as they are. */
+/* Fuzz target: reads the checkpoint of a training from any bytes, with the checksums of metadata and blocks
+ * corrected first, since they would refuse most inputs. Input that begins with '=' is compared with the
+ * settings of a run, as the line of settings in a checkpoint is. */
 #include "bytes.h"
 
 #include "../src/engine/train/state.c"
@@ -14,7 +15,7 @@ static void put_right(const safetensors *file, const char *key, const char *sum)
         if (!strcmp(file->metadata[i].key, key)) file->metadata[i].value = sum;
 }
 
-/* The checksum of the blocks that the state refers to, if the file has them. */
+/* Loads the state's blocks as far as the file has them, and writes their checksum. */
 static void sum_of_file(const safetensors *file, const train_state *s, char sum[16]) {
     st_tensor want[8];
     const st_tensor *t;

@@ -1,4 +1,5 @@
-/* Fuzz target: reads CSV from any bytes. If the first byte is '!', the features are named. */
+/* Fuzz target: reads CSV from any bytes. If the first byte is '!', only the columns x and y are features.
+ */
 #include "convert_all.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,4 +1,4 @@
-/* Fuzz target: reads NumPy's .npz format from any bytes. */
+/* Fuzz target: reads NumPy's .npz format from any bytes, and writes the sets that were accepted. */
 #include "engine/data/format.h"
 #include "read_again.h"
 

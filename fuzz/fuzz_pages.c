@@ -1,5 +1,5 @@
 /* Fuzz target: reads page files from any bytes. It must not crash; a file that is read can be written with
- * its order reversed, and read again. */
+ * its order reversed and, unless it declares another encoding than UTF-8, read again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

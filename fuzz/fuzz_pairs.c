@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                      .pairs = path,
                                      .name_column = size % 3 ? NULL : ""};
         convert_all(data, items, &options);
-        /* What is missing is filled in. */
+        /* Again, with missing values filled in. */
         bytes b = {data, items};
         onet_sets *sets;
         onet_error err;

@@ -1,5 +1,6 @@
-/* Fuzz target: reads a safetensors file of any bytes. It must not crash; an accepted file can be read,
- * written and read again. */
+/* Fuzz target: reads a safetensors file of any bytes. It must not crash; the tensors of an accepted file can
+ * be loaded, are found by their names, are no larger than the file (unless compressed), and can be written.
+ */
 #include "bytes.h"
 #include "engine/data/safetensors.h"
 

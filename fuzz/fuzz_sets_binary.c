@@ -1,4 +1,4 @@
-/* Fuzz target: reads sets in safetensors files from any bytes. */
+/* Fuzz target: reads sets in safetensors files from any bytes, and writes those that were accepted. */
 #include "engine/data/format.h"
 #include "read_again.h"
 

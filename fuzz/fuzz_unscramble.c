@@ -1,5 +1,7 @@
 /* Fuzz target: lines of words as unscramble reads them, from any bytes. Every token must have a row of the
- * vocabulary; orders that read the same must become one sentence, and the sentences must keep the letters. */
+ * vocabulary; of four orders, sentences are made: 1 to TOP, no two of them alike, with probabilities whose
+ * sum is above 0 and below 1; the number of orders to ask for is within its limits. fuzz_bag.c checks their
+ * letters. */
 #include "bytes.h"
 #include "tasks/words/readings.h"
 
@@ -12,7 +14,7 @@ static const onet_words *vocabulary(void) {
     return words;
 }
 
-/* An answer of FOUND orders: as given, and some with two words exchanged. */
+/* Makes sentences of FOUND orders: the order as given, then orders with two words (or none) exchanged. */
 static void read_answer(const onet_bag *b, unsigned draw) {
     int32_t order[FOUND * MOST];
     double logprob[FOUND], sum = 0;

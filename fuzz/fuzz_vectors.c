@@ -1,5 +1,5 @@
-/* Fuzz target: reads word vectors from any bytes: no crash, and either an error or a vocabulary in which each
- * word is found. */
+/* Fuzz target: reads word vectors from any bytes. It must not crash; either there is an error, or each word
+ * of the vocabulary is found at its own row. */
 #include "bytes.h"
 #include "engine/words/vectors.h"
 #include "ordernet_words.h"

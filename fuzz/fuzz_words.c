@@ -1,5 +1,5 @@
 /* Fuzz target: looks up words as a user may write them for unscramble: each must get a row of the vocabulary,
- * the same one each time, and a word of the vocabulary its own. */
+ * the same one each time; the exact lookup must find a row of the vocabulary or none. */
 #include "bytes.h"
 #include "engine/base/utf8.h"
 #include "engine/words/words.h"

@@ -23,7 +23,7 @@ HASH = re.compile("[0-9a-f]{12}")  # the name of an input that was found
 
 
 def read(archive):
-    """The inputs of an archive by their names; none if there is no archive yet."""
+    """Returns the inputs of an archive by their names; none if there is no archive yet."""
     if not archive.exists():
         return {}
     with tarfile.open(archive) as tar:
@@ -54,7 +54,7 @@ def add(name, paths):
 
 
 def reaching(program, folders):
-    """The inputs of the folders, smallest first, each of which reaches something that those before it do not."""
+    """Returns the inputs, smallest first, each of which reaches code that those before it do not."""
     with tempfile.TemporaryDirectory() as work:
         control = pathlib.Path(work, "control")
         pathlib.Path(work, "none").mkdir()

@@ -1,5 +1,5 @@
-/* Shared by the fuzz targets of binary formats: reads sets from any bytes: no crash, and what is accepted,
- * and lacks no value, can be written. */
+/* Shared by the fuzz targets of binary formats: reads sets from any bytes. There must be no crash, and
+ * accepted sets without missing values can be written. */
 #ifndef FUZZ_READ_AGAIN_H
 #define FUZZ_READ_AGAIN_H
 

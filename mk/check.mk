@@ -1,6 +1,7 @@
-# make check: runs every target in CHECKS, CHECK_JOBS at a time, then prints a table of their times and the numbers of all tests
-# that passed, failed and were skipped. make check-long: runs those in LONG_CHECKS, which take minutes each. make setup and
-# setup-NAME install the packages that are missing; make demo trains a small model and shows what the shipped ones do.
+# make check: runs every target in CHECKS, CHECK_JOBS at a time, in two phases: EARLY targets while packages are installed,
+# then the others; then prints a table of their times and the numbers of all tests that passed, failed and were skipped.
+# make check-long: runs those in LONG_CHECKS, which take minutes each. make setup and setup-NAME install the packages that are
+# missing; make demo trains a small model and shows what the shipped ones do.
 #
 # .ci/run adds some of LONG_CHECKS to make check (MORE=TARGETS). The other mk/*.mk files append their targets: CHECKS +=
 # check-NAME. No two of them may write the same file: what several need is built before them, CHECK_BUILDS += TARGET. What the
@@ -8,10 +9,10 @@
 
 # One more than there are CPUs: browsers, servers and ranks wait for each other half of their time.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
-# These need no package but those of setup-first, so they run while the others are installed, at a low priority, since all else
-# waits for the packages.
+# These need no package but those of setup-first, so they run while the other packages are installed, at a low priority, since
+# all other targets wait for these packages.
 EARLY      := check-unit check-emulated check-double check-corpus check-rebuild check-header check-format
-# Of CHECKS they take the longest, so they begin first, after MORE; the short ones fill the time that is left at the end.
+# The longest of CHECKS begin first, after MORE; the short ones fill the time that is left at the end.
 FIRST      := check-package check-page-firefox check-cli check-page-chromium check-oom check-truth check-mpi check-clang check-portable \
               check-serve
 LATE        = $(MORE) $(FIRST) $(filter-out $(MORE) $(EARLY) $(FIRST),$(CHECKS))

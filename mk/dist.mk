@@ -4,7 +4,7 @@
 DIST        := ordernet-$(VERSION)
 CPU          = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STATIC       = dist/$(DIST)-linux-$(CPU).tar.xz
-# What is never called is at address 0: libmicrohttpd's TLS, which the server does not use, and ICU (src/front/static/absent.c).
+# Functions that are never called are linked at address 0: libmicrohttpd's TLS, which the server does not use, and ICU (src/front/static/absent.c).
 UNUSED       = $(shell nm -u $(foreach l,microhttpd xml2,$(shell $(CC) -print-file-name=lib$(l).a)) 2>/dev/null | \
                sed -n 's/^ *U \(gnutls_[^g].*\|ucnv_[a-z]*[A-Z].*\|UCNV_.*\)/-Wl,--defsym=\1=0/p' | sort -u)
 STATIC_CLI   = -Wl,--start-group -lz -llzma -lutf8proc $(CLI_LIBS) -lpixman-1 -lfontconfig -lexpat -lfreetype -lpng16 -lbrotlidec -lbrotlicommon \

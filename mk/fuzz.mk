@@ -10,7 +10,7 @@ FUZZ_SAN     := address,undefined
 FUZZ_OBJ     := $(filter $(foreach d,base words data model,$(B)/src/engine/$(d)/%) $(B)/src/tasks/words/sentence/%,$(LIB_OBJ))
 # The readers of pages, without what needs the network.
 FUZZ_OBJ     += $(filter-out $(addprefix $(B)/src/tasks/layout/,order/choose.o order/pages.o cmd_%),$(filter $(B)/src/tasks/layout/%,$(LIB_OBJ) $(CLI_OBJ)))
-# What some targets need beside them.
+# Other objects that some targets need.
 FUZZ_MORE    := $(addprefix $(B)/src/,app/chart.o app/canvas.o app/options.o tasks/tours/matrix.o tasks/tours/tsplib.o tasks/tours/solve/instance.o \
                 tasks/words/readings.o engine/train/identity.o engine/train/choices.o)
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
@@ -51,7 +51,7 @@ fuzz-all:
 	    echo "skipped: no clang with libFuzzer here (Debian: clang, libclang-rt-14-dev), nothing was fuzzed"; \
 	else $(MAKE) --no-print-directory -s -j$$(nproc) fuzz-bins && fuzz/all.sh $(FUZZ_SECONDS) $(FUZZ_NAMES); fi
 
-# What the search found and reaches new code becomes part of the repository.
+# Adds found inputs that reach new code to the archives of the repository.
 fuzz-keep: fuzz-bins
 	@mkdir -p $(FUZZ_NAMES:%=build/fuzz/corpus/%)
 	@python3 fuzz/keep.py found build/fuzz build/fuzz/corpus $(FUZZ_NAMES)

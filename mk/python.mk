@@ -5,7 +5,7 @@
 PYTHON      ?= /usr/bin/python3
 PYTHON_LIB  := $(B)/python/libordernet.so
 PYTHON_VENV := $(B)/python/venv
-# What a wheel cannot expect of a machine is linked in, and its symbols are hidden from Python's own zlib.
+# Libraries that a machine may lack are linked in, and its symbols are hidden from Python's own zlib.
 STATIC_LIBS := -Wl,-Bstatic -lz -llzma -lutf8proc -Wl,-Bdynamic -lm -ldl -pthread
 
 $(PYTHON_LIB): $(LIB_OBJ)
@@ -13,7 +13,7 @@ $(PYTHON_LIB): $(LIB_OBJ)
 	$(call say,LD $@)
 	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libordernet.so -Wl,--exclude-libs,ALL -Wl,--strip-debug $^ $(LDFLAGS) $(STATIC_LIBS) -o $@
 
-# setuptools takes what is left from another build in build/lib into the wheel.
+# build/lib is removed first: setuptools would take what another build left there into the wheel.
 wheel: $(PYTHON_LIB) sdist
 	@rm -rf build/lib build/bdist.* dist/*_$(CPU).whl
 	$(call say,WHEEL dist)
@@ -42,7 +42,7 @@ check-wheel-aarch64:
 check-python: $(PROGRAM) libordernet.so
 	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/run.sh $(PYTHON_VENV) ./$(PROGRAM)
 
-# The package against the C call and the command; needs the virtual environment of check-python.
+# Measures the package against the C call and the command; needs the virtual environment of check-python.
 bench-python: $(PROGRAM)
 	@[ -x $(PYTHON_VENV)/bin/python ] || $(MAKE) --no-print-directory check-python
 	@ORDERNET=./$(PROGRAM) $(PYTHON_VENV)/bin/python bench/python.py

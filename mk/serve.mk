@@ -1,10 +1,10 @@
-# Tests and benchmarks the server (check-serve, check-soak, bench-serve), and rebuilds it when
-# docs/openapi.json changes, which src/front/serve/reply.c embeds.
+# Tests and benchmarks the server (check-serve, check-soak, bench-serve), rebuilds it when docs/openapi.json changes, which
+# src/front/serve/reply.c embeds, and lists the objects that fuzz_request needs.
 $(B)/src/front/serve/reply.o: docs/openapi.json
 
 # The server through real sockets; a program with sanitizers gets more time.
 check-serve: $(PROGRAM)
-	@if ! command -v python3 >/dev/null; then echo "skipped: no python3 here, the server was not asked anything"; \
+	@if ! command -v python3 >/dev/null; then echo "skipped: no python3 here, the server was not tested"; \
 	else ORDERNET=$(PROGRAM) PATIENCE=$(if $(SAN),3,1) python3 tests/serve/test_serve.py; fi
 CHECKS    += check-serve
 TSAN_TESTS  += serve_request

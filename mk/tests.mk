@@ -2,8 +2,8 @@
 # documents, files read by Python, page files, failing allocations, and compilation by clang. make golden: writes the
 # expected values by PyTorch.
 
-# ---- Units: each tests/test_NAME.c is a cmocka program of its own, linked with what it uses of the objects, all but the
-# program's main. The other tests/*.c are helpers that every test may use.
+# ---- Units: each tests/test_NAME.c is a cmocka program, linked with the objects that it uses, of all but the program's
+# main. The other tests/*.c are helpers that every test may use.
 TEST_SRC  := $(sort $(wildcard tests/test_*.c))
 TEST_BIN  := $(TEST_SRC:%.c=$(B)/%)
 TEST_HELP := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
@@ -11,7 +11,7 @@ TEST_OBJ  := $(TEST_HELP:%.c=$(B)/%.o) $(B)/tests/all.a
 
 $(B)/tests/%.o: CPPFLAGS += -Itests
 
-# An archive, of which the linker takes what a test needs: in half the time, and a sixtieth of the space.
+# An archive, from which the linker takes what a test needs: half the time and a sixtieth of the space of linking all.
 $(B)/tests/all.a: $(filter-out $(B)/src/front/cli/main.o,$(LIB_OBJ) $(CLI_OBJ))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -109,7 +109,7 @@ CHECKS += check-python-reads
 
 .PHONY: check-python-reads
 
-# The original files of the shared pages, ordered: nothing but the order may change.
+# Orders page files: nothing but the order may change in them.
 check-pages: $(PROGRAM)
 	@tests/pages/run.sh ./$(PROGRAM)
 CHECKS += check-pages

@@ -24,14 +24,14 @@ $(WASM_B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,WASM $<)
 	$(Q)$(WASM_CC) $(WASM_FLAGS) -msimd128 $(WASM_K) -MMD -MP -c $< -o $@
-# What takes the time; all else is small. The plain kernels stay plain.
+# Fast code for what takes the time, small code (-Oz) for all else. The plain kernels stay plain: no SIMD.
 $(patsubst %,$(WASM_B)/src/%.o,engine/decode/encode engine/decode/search tasks/tours/solve/subtree tasks/tours/solve/matching): WASM_K := -O2
 $(patsubst %,$(WASM_B)/src/engine/kernels/%.o,simd128 weights $(notdir $(basename $(wildcard src/engine/kernels/cpu*.c)))): WASM_K := -O3
 $(WASM_B)/src/engine/kernels/plain.o: WASM_K := -O3 -mno-simd128
 $(WASM_B)/tests/%.o: WASM_K := -Itests/portable -Itests
 # Exported to JavaScript, which needs no prototypes.
 $(WASM_ENTRY:%.c=$(WASM_B)/%.o): WASM_K := -Wno-missing-prototypes
-# In the place of libxml2.
+# Headers that replace libxml2's.
 $(WASM_B)/src/tasks/layout/%.o: WASM_FLAGS += -Isrc/tasks/layout/wasm
 
 -include $(WASM_PAGE:.o=.d)
@@ -54,7 +54,7 @@ $(addprefix $(PAGE)/,$(filter-out %.js,$(PAGE_FILES))): $(PAGE)/%: web/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-# Without indentation and the lines that are comments.
+# Copied without indentation and comment lines.
 $(addprefix $(PAGE)/,$(filter %.js,$(PAGE_FILES))): $(PAGE)/%: web/%
 	@mkdir -p $(@D)
 	$(Q)sed -e 's/^ *//' -e '/^\/\//d' -e '/^\/\*\*.*\*\/$$/d' -e '/^\/\*\*/,/\*\/$$/d' $< > $@

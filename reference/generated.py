@@ -1,7 +1,7 @@
 """Generates parameters and batches from a formula, with the same bits as src/engine/model/generated.c, so
 that both programs compute with the same numbers without sharing a file.
 
-Also the list of the network's tensors in the order of src/engine/model/net_shape.c, which numbers the streams.
+Also lists the network's tensors in the order of src/engine/model/net_shape.c: tensor number k is drawn from stream k.
 """
 
 import math
@@ -27,7 +27,7 @@ class Settings:
         return 2 * self.width if self.relative else self.width
 
     @property
-    def encoded(self):  # d', called D in the code
+    def encoded(self):  # D, features of an item after the encoder
         return self.inputs + self.encoder_blocks * self.encoder_out
 
 
@@ -36,7 +36,7 @@ WORDS = Settings(50, 8, 256, 32, 8, 32, "mean")
 
 
 def tensors(s):
-    """(name, shape) of every tensor: first the trained ones, then the running statistics."""
+    """Returns (name, shape) of every tensor: first the trained ones, then the running statistics."""
     H, O, C, D, R = s.hidden, s.encoder_out, s.decoder_out, s.encoded, s.relations
     out = []
     for k in range(s.encoder_blocks):
@@ -68,7 +68,7 @@ def mix(z):
 
 
 def u64(seed, stream, count):
-    """The numbers of elements 0 .. count-1 of a stream."""
+    """Returns the elements 0 .. count-1 of a stream."""
     first = mix(np.array([seed], dtype=np.uint64)) + np.uint64(stream)
     return mix(mix(first) + np.arange(count, dtype=np.uint64))
 
@@ -78,7 +78,7 @@ def unit(z):
 
 
 def theta(s, seed):
-    """{name: float32 array} of all parameters and running statistics."""
+    """Returns {name: float32 array} of all parameters and running statistics."""
     out = {}
     fan_in = 1
     for index, (name, shape) in enumerate(tensors(s)):
@@ -104,7 +104,7 @@ def theta(s, seed):
 
 
 def batch(seed, step, B, n, d):
-    """x: float32 [B, n, d], uniform in [-1, 1); y: int64 [B, n], a permutation for each set."""
+    """Returns x: float32 [B, n, d], uniform in [-1, 1); y: int64 [B, n], a permutation for each set."""
     items = 2**32 + 2 * step
     x = (2 * unit(u64(seed, items, B * n * d)) - 1).astype(np.float32).reshape(B, n, d)
     draws = u64(seed, items + 1, B * n).reshape(B, n)
@@ -117,13 +117,13 @@ def batch(seed, step, B, n, d):
 
 
 def pairs(seed, step, B, n, R):
-    """Relations: float32 [B, n, n, R], uniform in [-1, 1), 0 from an item to itself."""
+    """Returns relations: float32 [B, n, n, R], uniform in [-1, 1), 0 from an item to itself."""
     e = (2 * unit(u64(seed, 2**33 + step, B * n * n * R)) - 1).astype(np.float32).reshape(B, n, n, R)
     return e * (1 - np.eye(n, dtype=np.float32))[None, :, :, None]
 
 
 def sets(seed, step, sizes, d, R):
-    """A batch of sets of different sizes, [(x [n, d], y [m], e [n, n, R]), ...]: set b is batch number step * B + b of
+    """Returns a batch of sets of different sizes, [(x [n, d], y [m], e [n, n, R]), ...]: set b is batch number step * B + b of
     one set; the first m items of its order are placed, the others are context."""
     out = []
     for b, (n, m) in enumerate(sizes):

@@ -130,7 +130,7 @@ twenty  small-mean 1 2 3/1 5/4 8/3 3 2/2 4/2 6 2/1 3/2 5 2 7/6 3 4/4 2 5/2 3/3 6
 
 
 def is_null(s, name, shape):
-    """Parameters whose gradient is 0 by mathematics: what they add is the same for every item of a step, and the
+    """Returns which parameters have a gradient that is 0 by mathematics: what they add is the same for every item of a step, and the
     softmax over the items does not see it. In floating point they get rounding noise, which Adam blows up to steps of
     up to the learning rate where it is large against its eps (1e-8; float64 noise is not): compare them with care."""
     null = np.zeros(shape, dtype=bool)
@@ -146,7 +146,7 @@ def is_null(s, name, shape):
 
 
 def record(index, values):
-    """A tensor in full, or of a large one: samples, sum, projections on random signs, Euclidean norm."""
+    """Returns a tensor in full, or of a large one: samples, sum, projections on random signs, Euclidean norm."""
     values = values.reshape(-1)
     size = len(values)
     if size <= FULL:
@@ -176,7 +176,7 @@ def state(net, s):
 
 
 def compute(case, dtype, theta, orders=False):
-    """What is stored, as {entry: {tensor: array} or array}; the orders that the net finds only when asked."""
+    """Returns what is stored, as {entry: {tensor: array} or array}; with `orders` also the orders that the net finds."""
     s, n, B = case.settings, case.n, case.B
 
     def batch(step):
@@ -232,7 +232,7 @@ def trajectory(case, dtype, theta, loss_of_step, out):
 
 
 def compute_mixed(case, dtype, theta):
-    """The same of sets of different sizes, numbers of set after set; and the log-probability of each right order."""
+    """As compute(), for sets of different sizes, their numbers set after set; also the log-probability of each right order."""
     s = case.settings
 
     def batch(step):
@@ -265,7 +265,7 @@ def compute_mixed(case, dtype, theta):
 
 
 def check_one_size(s, seed):
-    """Sets of one size without context are a batch like those of the other cases."""
+    """Asserts that the functions for sets of different sizes agree with those for one size on sets of one size."""
     theta = generated.theta(s, seed)
     x, y = (torch.from_numpy(a) for a in generated.batch(seed, 0, 3, 4, s.width))
     e = torch.from_numpy(generated.pairs(seed, 0, 3, 4, s.relations)).double()
@@ -282,7 +282,7 @@ def check_one_size(s, seed):
 
 
 def perturbed(case, theta, k):
-    """The parameters with each number off by a relative 1e-7, the rounding of float32."""
+    """Returns the parameters with each number off by up to a relative 1e-7, the rounding of float32."""
     out = {}
     for index, (name, value) in enumerate(theta.items()):
         u = generated.unit(generated.u64(case.seed + 1000 + k, index, value.size)).reshape(value.shape)
@@ -291,7 +291,7 @@ def perturbed(case, theta, k):
 
 
 def error(s, entry, got, want):
-    """Of an array: the largest difference. Of tensors: the largest of a tensor, relative to its largest number plus a
+    """Returns the error of an array: the largest difference. Of tensors: the largest of a tensor, relative to its largest number plus a
     hundredth of the largest of all. Of Adam's changes: the Euclidean norm of the difference of all trained tensors,
     without the null ones, relative to the norm of the change."""
     if not isinstance(want, dict):
@@ -314,7 +314,7 @@ NOISE = ("logits", "loss", "gradients", "running", "eval_logits", "eval_loss", "
 
 
 def noise(case, theta, want):
-    """How far float32 can be expected to be off, per entry of NOISE: the twin itself in float32, and the twin with
+    """Returns how far float32 can be expected to be off, per entry of NOISE: the twin itself in float32, and the twin with
     parameters off by float32's rounding, whichever is worse."""
     values = compute_mixed if case.sizes else compute
     others = [values(case, torch.float32, theta)]
@@ -323,7 +323,7 @@ def noise(case, theta, want):
 
 
 def check_conditioning(case, want, off):
-    """A golden value near a tie (a ReLU at 0, two equal maxima) would be left by any float32 engine."""
+    """Asserts that no value is near a tie (a ReLU at 0, two equal maxima), where float32 may fall on the other side."""
     off = dict(zip(NOISE, off))
     assert off["logits"] < 2e-4 and off["eval_logits"] < 1e-4 and off["loss"] < 1e-5, (case.name, off)
     assert off["gradients"] < 2e-4, (case.name, off)
@@ -332,7 +332,7 @@ def check_conditioning(case, want, off):
 
 
 def entries(case):
-    """[(name, float64 array)] as they stand in the file, under the name of the case."""
+    """Returns [(name, float64 array)] of a case, as they are in the file."""
     s = case.settings
     theta = generated.theta(s, case.seed)
     if case.sizes:
@@ -361,7 +361,7 @@ def entries(case):
 
 
 def write(golden):
-    """{case: {entry: array}} as tensors CASE/ENTRY, sorted, of doubles."""
+    """Writes {case: {entry: array}} as tensors CASE/ENTRY, sorted, of doubles."""
     header, parts, at = {}, [], 0
     for case in sorted(golden):
         for entry, values in golden[case].items():

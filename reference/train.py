@@ -22,7 +22,7 @@ import twin  # noqa: E402
 
 
 def train(sets, orders, settings, epochs=5, rate=3e-3, batch=64, seed=1, say=lambda text: None):
-    """The trained net, and its state dict with input.mean and input.scale. Batches are of sets of one size."""
+    """Returns the trained net, and its state dict with input.mean and input.scale. A batch has sets of one size."""
     torch.manual_seed(seed)
     draw = np.random.default_rng(seed)
     items = np.concatenate(sets).astype(np.float64)
@@ -69,7 +69,7 @@ def main():
     if data.pairs is not None or any(len(order) != len(items) for items, order in zip(sets, orders)):
         sys.exit(f"{o.data}: the twin is trained on items alone here, without relations and context items")
     if min(o.epochs, o.hidden, o.out, o.blocks, o.batch) < 1:
-        sys.exit("epochs, widths, blocks and the batch are 1 or more")
+        sys.exit("epochs, widths, blocks and the batch must be at least 1")
     if not os.access(os.path.dirname(os.path.abspath(o.model)), os.W_OK):
         sys.exit(f"{o.model} cannot be written there")
     settings = Settings(data.width, o.blocks, o.hidden, o.out, o.blocks, o.out, o.pool)

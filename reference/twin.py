@@ -209,13 +209,13 @@ class OrderNet(nn.Module):
         return out
 
     def log_probs_of_sets(self, sets):
-        """A list of [m steps, m], -inf for the placed items; and the steps of the right orders, [sum of m]."""
+        """Returns a list of log-probabilities [m steps, m], -inf for the placed items; and those of the right orders, [sum of m]."""
         log_p = [l.masked_fill(~free, -torch.inf).log_softmax(1) for l, free in self.logits_of_sets(sets)]
         chosen = [p[range(len(y)), torch.searchsorted(y.sort().values, y)] for p, (_, y, _) in zip(log_p, sets)]
         return log_p, torch.cat(chosen)
 
     def loss_of_sets(self, sets):
-        """The mean over all steps of all sets: a set counts as often as it has steps."""
+        """Returns the loss averaged over all steps of all sets: a set counts as often as it has steps."""
         return -self.log_probs_of_sets(sets)[1].mean()
 
     @torch.no_grad()
@@ -254,7 +254,7 @@ class OrderNet(nn.Module):
 
 
 def make(s, values=None, dtype=torch.float64):
-    """A net with the given values ({name: array}), after a check that names and shapes are those of net_shape.c."""
+    """Returns a net with the given values ({name: array}); asserts that names and shapes are those of net_shape.c."""
     net = OrderNet(s).to(dtype)
     state = {name: t for name, t in net.state_dict().items() if not name.endswith("num_batches_tracked")}
     want = dict(tensors(s))
@@ -267,7 +267,7 @@ def make(s, values=None, dtype=torch.float64):
 
 
 def counts(s):
-    """(trained, with running statistics)"""
+    """Returns the numbers of parameters: (trained, with running statistics)."""
     net = make(s)
     trained = sum(p.numel() for p in net.parameters())
     return trained, trained + sum(b.numel() for b in net.buffers() if b.dim() > 0)

@@ -7,14 +7,14 @@
 
 #include "unit.h"
 
-/* Allocations so far, by any thread. */
+/* Returns the number of allocations so far, by any thread. */
 size_t alloc_count(void);
 /* Makes allocation number `which` from now (0: the next one) fail, and all after it if `rest` is set;
  * SIZE_MAX: none. */
 void alloc_fail(size_t which, int rest);
-/* Whether the allocation that was to fail has been reached. */
+/* Returns whether the allocation that was to fail has been reached. */
 int alloc_failed(void);
-/* 0 if a sanitizer owns malloc: nothing is counted then. */
+/* Returns 0 if a sanitizer owns malloc: nothing is counted then. */
 int alloc_works(void);
 
 static inline void alloc_works_or_skip(void) {

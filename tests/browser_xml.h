@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* What a reader of page files sees of the tree, as text: a line per element in document order, with its
- * depth, prefix, name, line and attributes, then the text of all. Allocated; NULL: not well-formed, and `why`
- * says so. */
+/* Returns as text what a reader of page files sees of the tree: a line per element in document order, with
+ * its depth, prefix, name, line and attributes, then the text of all. The caller frees it. Returns NULL, with
+ * the reason in `why`, when the document is not well-formed. */
 char *browser_xml(const char *text, size_t size, char why[200]);
 
 #endif

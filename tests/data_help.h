@@ -9,7 +9,8 @@
 #include "engine/data/sets_io.h"
 #include "unit.h"
 
-/* The path of a file in the test's own folder, which is made on first use and removed by help_clean. */
+/* help_path returns the path of a file in the test's own folder, which is made on first use and removed by
+ * help_clean. */
 static char help_folder[] = "/tmp/ordernet-test-XXXXXX";
 static int help_made;
 
@@ -58,7 +59,7 @@ static inline const char *help_file(const char *name, const char *text) {
     return help_file_of(name, text, strlen(text));
 }
 
-/* The bytes of a file, which the caller frees, and a NUL behind them. */
+/* Returns the bytes of a file, followed by a NUL; the caller frees them. */
 static inline char *help_bytes(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
@@ -78,7 +79,8 @@ static inline char *help_content(const char *path) {
     return help_bytes(path, &size);
 }
 
-/* Reading that text fails with ONET_BAD and this sentence, in which FILE is replaced by the path. */
+/* Asserts that reading the text fails with ONET_BAD and this error message, in which FILE stands for the
+ * path. */
 static inline void help_refused_with(const char *name, const char *text, size_t length,
                                      const onet_read_options *options, const char *sentence) {
     const char *path = help_file_of(name, text, length);
@@ -99,7 +101,7 @@ static inline void help_refused_with(const char *name, const char *text, size_t 
     if (status != ONET_BAD) print_error("%s: read, but should be refused: %s\n", text, sentence);
     assert_int_equal(status, ONET_BAD);
     assert_null(sets);
-    char said[sizeof err + 8]; /* the sentence, and the fields that it is about */
+    char said[sizeof err + 8]; /* the error message, and the fields that it is about */
     snprintf(said, sizeof said, "%s%s%s%s", err.text, err.field[0] ? " (" : "", err.field,
              err.field[0] ? ")" : "");
     assert_string_equal(said, expected);
@@ -118,7 +120,7 @@ static inline onet_sets *help_read(const char *name, const char *text, const one
     return sets;
 }
 
-/* Converts text and compares what comes out. */
+/* Converts the text and compares the result. */
 static inline void help_converts(const char *from, const char *text, const char *to, const char *expected) {
     onet_error err = {.text = ""};
     const char *out = help_path(to);

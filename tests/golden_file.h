@@ -32,7 +32,7 @@ typedef struct golden_noise {
 /* The names of all cases with sets of one size, sorted: a NULL-ended array to be freed with
  * golden_names_free(). */
 char **golden_names(void);
-/* Those with sets of different sizes, with context items too. */
+/* The names of all cases with sets of different sizes, some with context items; freed in the same way. */
 char **golden_mixed_names(void);
 void golden_names_free(char **names);
 
@@ -40,11 +40,12 @@ void golden_names_free(char **names);
 void golden_load(golden *g, const char *name);
 void golden_free(golden *g);
 
-/* Items and placed items of set b. */
+/* Return the number of items, and of placed items, of set b. */
 int golden_items(const golden *g, int b);
 int golden_placed(const golden *g, int b);
 
-/* An entry's numbers, or NULL where the case has none of that name. count may be NULL. */
+/* Returns an entry's numbers, NULL where the case has none of that name; *count: how many. count may be NULL.
+ */
 const double *golden_get(const golden *g, const char *entry, size_t *count);
 golden_noise golden_expected(const golden *g);
 
@@ -54,8 +55,8 @@ golden_noise golden_expected(const golden *g);
 size_t golden_record_size(size_t size);
 size_t golden_record(int index, const double *values, size_t size, double *out);
 
-/* Whether the exact gradient of this parameter is 0, since it adds the same to every item's logit. A computed
- * gradient is rounding noise then, and so are Adam's steps. */
+/* Returns whether the exact gradient of this parameter is 0, since it adds the same to every item's logit. A
+ * computed gradient is rounding noise then, and so are Adam's steps. */
 bool golden_null(const net_shape *sh, int index, size_t element);
 
 /* The largest error of any tensor in a concatenation of records, relative to the largest number of that

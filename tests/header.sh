@@ -26,11 +26,11 @@ includes_only() { # FILES PATTERN: prints includes that do not match
     # shellcheck disable=SC2086 # a pattern of names
     ! grep -Hn '#include "' $1 | grep -vE "\"($2)\""
 }
-no_options() { # FOLDER: prints sentences that name an option
+no_options() { # FOLDER: prints error messages that name an option
     find "$1" -type f | xargs grep -HnE "\"([^\"]*[ (:'])?--[a-z]" && return 1 || return 0
 }
-# An error carries the field that it is about (fail_field); its sentence names none.
-no_fields() { # FOLDER: prints sentences that name a field of options
+# An error has the field that it is about (fail_field); its message names none.
+no_fields() { # FOLDER: prints error messages that name a field of options
     find "$1" -type f | xargs grep -HnE '"[^"]*(\(|[a-z] )onet_[a-z]+_options\.[a-z]' | grep -vE '"onet_[a-z]+_options\.[a-z0-9_]+ onet_[a-z]+_options\.[a-z0-9_]+"' && return 1 || return 0
 }
 # Sentences of the engine speak of items and sets. Only the names of the paper's two nets are of its tasks.
@@ -77,7 +77,7 @@ else
 fi
 check "include guards have the names of their files" guards
 check "src/engine includes the engine alone" includes_only "$(find src/engine -type f | tr "\n" " ")" "$PUBLIC|engine/[a-z_0-9/]+\.(h|cuh)|emulated_mma\.h"
-check "src/engine's sentences name no task" no_tasks src/engine
+check "src/engine's error messages name no task" no_tasks src/engine
 for part in src/engine src/engine/cuda; do
     check "the folders of $part do not include each other in a circle" no_cycle "$part"
 done
@@ -108,6 +108,6 @@ done
 for part in src/engine src/front/wasm src/tasks/*/*/ $(sed -n 's/^WASM_TASKS *:= //p' mk/web.mk); do
     part=${part%/}
     check "$part names no option of the program" no_options "$part"
-    check "$part names fields apart from sentences" no_fields "$part"
+    check "$part names fields apart from error messages" no_fields "$part"
 done
 finish

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether the key `pairs` of a set of n items (0: of any number) has relations, -1: undecided; *n: the items
- * that it is of. */
+/* Returns 1 if the key `pairs` of a set of n items (0: of any number) holds valid relations, 0 if not, -1:
+ * undecided; *n: the number of items that they are for. */
 static inline int json_oracle_pairs(const json_t *pairs, size_t *n) {
     int result = 1;
     size_t rows = json_array_size(pairs), width = 0;
@@ -41,7 +41,7 @@ static inline int json_oracle_pairs(const json_t *pairs, size_t *n) {
     return result;
 }
 
-/* What jsonl_parse must return for a line, according to jansson: 1 a set, 0 not a set, -1 undecided. */
+/* Returns what jsonl_parse must find in a line, according to jansson: 1 a set, 0 not a set, -1 undecided. */
 static inline int json_oracle(const char *line, size_t length, json_t **set) {
     json_error_t error;
     *set = NULL;

@@ -102,7 +102,7 @@ def sources(folder):
 
 
 def candidates(folder):
-    """All places of a folder that a rule fits: (file, line number, rule, changed line)."""
+    """Returns all places of a folder that a rule fits: (file, line number, rule, changed line)."""
     found = []
     for path in sources(folder):
         inside_comment = False
@@ -128,7 +128,7 @@ def candidates(folder):
 
 
 def closing(line, start):
-    """The place of the parenthesis that closes the condition which begins at start."""
+    """Returns the place of the parenthesis that closes the condition beginning at start."""
     depth = 1
     for at in range(start, len(line)):
         depth += {"(": 1, ")": -1}.get(line[at], 0)
@@ -206,7 +206,7 @@ class Builder:
         return subprocess.run(["cc", "-shared", "-o", out] + objects + self.libs, capture_output=True).returncode == 0
 
     def compile(self, path, text, folder):
-        """The library with one file changed, in a folder of its own; False if it does not compile."""
+        """Builds the library with one file changed, in a folder of its own; returns False if it does not compile."""
         source = folder / path.name
         source.write_text(text)
         object_ = f"{self.build}/{path.with_suffix('.o')}"
@@ -230,7 +230,7 @@ class Builder:
 
 
     def is_good(self, kind, test):
-        """Whether a test passes without a mutant."""
+        """Returns whether a test passes without a mutant."""
         with self.lock:
             if test not in self.good:
                 self.good[test] = passes(kind, test, self.build, self.plain.name)
@@ -248,7 +248,7 @@ def tests_of(path):
 
 
 def passes(kind, test, build, library_folder):
-    """Whether one test passes with the library in a folder; None: it did not end."""
+    """Returns whether one test passes with the library in a folder; None: it did not end."""
     own = f"{library_folder}/test_{test}"
     line = {"unit": lambda: [own if os.path.exists(own) else f"{build}/test_{test}"],
             "program": lambda: test.replace("PRELOAD", f"{build}/tests/oom.so").split(),
@@ -266,7 +266,7 @@ def passes(kind, test, build, library_folder):
 
 
 def run_tests(builder, library_folder, path):
-    """The first test that fails, or None."""
+    """Returns the first test that fails, or None."""
     for kind, test in tests_of(path):
         passed = passes(kind, test, builder.build, library_folder)
         if not passed:

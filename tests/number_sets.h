@@ -44,7 +44,7 @@ static inline onet_words *number_words(void) {
     return words;
 }
 
-/* NULL if memory runs out. */
+/* Returns NULL when memory runs out. */
 static inline onet_sets *number_sets(int count, int as_words, uint64_t seed) {
     onet_sets *sets;
     onet_error err;
@@ -68,7 +68,7 @@ static inline onet_sets *number_sets(int count, int as_words, uint64_t seed) {
     return sets;
 }
 
-/* The mean difference of two models' numbers, relative to the mean of a. */
+/* Returns the mean difference of two models' numbers, relative to the mean of a. */
 static inline double relative_difference(const float *a, const float *b, size_t count) {
     double apart = 0, size = 0;
     for (size_t i = 0; i < count; i++) {

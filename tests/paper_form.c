@@ -70,7 +70,7 @@ static void norm(const net *w, norm_at at, double *z, size_t rows, int width) {
     }
 }
 
-/* The encoder's input, [B, n, sh->inputs], of items x: [B, n, d]. */
+/* Returns the encoder's input, [B, n, sh->inputs], of items x: [B, n, d]. */
 static double *inputs(const net_shape *sh, int B, int n, const double *x) {
     size_t d = (size_t)sh->s.width, wide = (size_t)sh->inputs, items = (size_t)n;
     double *out = numbers((size_t)B * items * wide);
@@ -173,7 +173,7 @@ static double *decoder_block(const net *w, int block, int B, int n, double *grid
     return out;
 }
 
-/* The step at which each item is placed. y: [B, n] -> [B, n] */
+/* Returns the step at which each item is placed. y: [B, n] -> [B, n] */
 static int *places(int B, int n, const int32_t *y) {
     int *place = calloc((size_t)B * (size_t)n, sizeof *place);
     if (!place) abort();

@@ -28,7 +28,7 @@ static inline void add_context(onet_sets *sets, uint64_t seed) {
     free(context);
 }
 
-/* Constraints that set s's own order keeps, so that they can be kept. */
+/* Writes constraints that set s's own order satisfies to `list`; returns their number. */
 static inline size_t add_constraints(const onet_sets *sets, size_t s, rng *r, onet_constraint *list) {
     size_t first = sets->start[s], placed = sets_placed(sets, s), count = 0;
     const int32_t *order = sets->order + first;

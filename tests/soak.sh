@@ -176,7 +176,7 @@ if command -v curl >/dev/null; then
     kill $pid && wait $pid || exit 1
     grep -q '"answers"' answer.json || { echo "FAILED: $(head -c 300 answer.json)"; exit 1; }
 else
-    echo "skipped: no curl here, the server was not asked anything"
+    echo "skipped: no curl here, the server was not tested"
 fi
 
 mkdir small kept

@@ -22,10 +22,10 @@ static void about(const char *name, const char *options) {
     bool shape = !strncmp(name, "settings.", 9);
     snprintf(expected, sizeof expected, "%s%s", shape ? "onet_" : options, name);
     assert_string_equal(err.field, expected);
-    assert_null(strstr(err.text, "onet_")); /* the sentence makes sense without it */
+    assert_null(strstr(err.text, "onet_")); /* the message makes sense without the struct */
 }
 
-/* The call is refused with the status and a sentence of its own. */
+/* The call is refused with the status and an error message. */
 #define refused(status, call)                                                                                \
     do {                                                                                                     \
         err.text[0] = 0;                                                                                     \
@@ -1330,7 +1330,7 @@ static char *text_of(const char *path) {
     return text;
 }
 
-/* How many functions the header has; each is called here. */
+/* Returns the number of functions in the header, each of which this file must call. */
 static int functions_of(const char *path) {
     char *header = text_of(path), *own = text_of("tests/test_arguments.c");
     int functions = 0;

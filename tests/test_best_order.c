@@ -8,7 +8,7 @@
 #include "random_constraints.h"
 #include "random_model.h"
 
-/* A model whose choices are the surer, the larger `sharpness` is. */
+/* Returns a model whose choices are surer the larger `sharpness` is. */
 static onet_model *sharp_model(const onet_settings *s, uint64_t seed, float sharpness) {
     onet_model *m = model_of(s, seed);
     for (int i = 0; i < m->sh.head_in; i++) m->theta[m->sh.head_weight + (size_t)i] *= sharpness;
@@ -152,7 +152,7 @@ static void counting_conv_forward(const conv_forward *f) {
     kernels_pick(NULL)->conv_forward(f);
 }
 
-/* Blocks of the decoder that a search runs; its best order to order[n]. */
+/* Returns the number of decoder blocks that a search runs; writes its best order to order [n]. */
 static int blocks_of_search(const frozen *f, const onet_sets *one, search_query query, int32_t *order) {
     encoded e = {0};
     search s = {0};

@@ -1,5 +1,5 @@
-/* Compares the XML parser of the browser page with libxml2 on damaged page files: one reads what the other
- * reads, and sees the same. */
+/* Compares the XML parser of the browser page with libxml2 on damaged page files: both must accept a file and
+ * see the same in it, or both refuse it. */
 #include <libxml/parser.h>
 
 #include "browser_xml.h"
@@ -8,7 +8,7 @@
 #include "unit.h"
 #include "xml_seen.h"
 
-/* What the page files of this repository do not have. */
+/* XML that the page files of this repository lack. */
 static const char odd[] =
     "<?xml version='1.0' encoding=\"UTF-8\" standalone='yes'?>\n<!-- a comment -->\n<?note for nobody?>\n"
     "<p:PcGts xmlns:p=\"http://x/\" xmlns='y' p:z='1' z=\"a&#x4E;&lt;b\t&quot;\">\r\n<p:Page "
@@ -18,7 +18,7 @@ static const char odd[] =
 static const char typed[] =
     "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0//EN\" 'x>y'>\n<alto a='&nbsp;x'><b>&nbsp;</b>&gt;</alto>";
 
-/* What a damaged file has in wrong places. */
+/* Pieces of markup that are put in wrong places. */
 static const char *const pieces[] = {"<",
                                      ">",
                                      "&",
@@ -109,7 +109,8 @@ static void damage(rng *r, char *text, size_t *size) {
     }
 }
 
-/* Whether the reader takes the text to the parser: UTF-8 without document types of its own (xml.c). */
+/* Returns whether the reader passes the text to the parser: UTF-8 without a document type of its own (xml.c).
+ */
 static bool reaches_parser(const char *text, size_t size) {
     page_text t;
     page_xml x;

@@ -406,7 +406,7 @@ static void no_names_to_choose_by(void **state) {
 }
 
 /* If all values that the model knows of a category are numbers, the data's are compared with them as numbers;
- * if it knows none of the data's, a sentence says so. */
+ * if it knows none of the data's, an error message says so. */
 static void classes_of_numbers(void **state) {
     static const char *const numbers[] = {"g=1", "g=2.50"}, *const words[] = {"g=1", "g=b"};
     static const char *const csv = "set,g\na,1.0\na,2.5\na,1e0\na,b\na,3\n",
@@ -437,7 +437,7 @@ static void classes_of_numbers(void **state) {
     }
 }
 
-/* What a column of values is, and what a model refuses. */
+/* The kind of a column (numbers, dates, truth values), and the kinds that a model refuses. */
 static void kinds(void **state) {
     static const struct {
         unsigned seen;

@@ -8,7 +8,7 @@
 #include "engine/evaluate/measure.h"
 #include "unit.h"
 
-/* What decides the order of a made set. */
+/* What decides the right order of a generated set. */
 typedef enum rule { BY_NOTHING, BY_COLUMN, BY_SUM } rule;
 enum { WIDTH = 3 };
 
@@ -44,8 +44,8 @@ static onet_sets *made_sets(rule how, int count, int n, uint64_t seed) {
     return sets;
 }
 
-/* The measures of a model that is right in the first `right` sets and answers the reverse in the others; -1:
- * at random. */
+/* Returns the measures of a model that is right in the first `right` sets and answers the reverse in the
+ * others; -1: answers at random. */
 static onet_set_measure *answers(const onet_sets *sets, int right) {
     onet_set_measure *each = calloc(sets->count, sizeof *each);
     rng r;

@@ -24,7 +24,7 @@ static int keeps(const int32_t *order, int placed, const onet_constraint *list, 
     return 1;
 }
 
-/* Is there an order of the placed items that keeps them? All are tried. */
+/* Returns whether some order of the placed items satisfies all constraints; tries all orders. */
 static int possible(int32_t *order, int from, int placed, const onet_constraint *list, size_t count) {
     if (from == placed) return keeps(order, placed, list, count);
     for (int t = from; t < placed; t++) {

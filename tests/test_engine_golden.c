@@ -107,7 +107,7 @@ static void near(const bench *b, const char *what, double got, double want, doub
         fail_msg("%s %s: %.9g, the twin has %.9g, allowed %.2g", b->g.name, what, got, want, allowed);
 }
 
-/* Records of all tensors up to `tensors` from a block of floats, minus another block where it is given. */
+/* Returns the records of all tensors up to `tensors` from a block of floats, minus another block if given. */
 static double *records(bench *b, int tensors, const float *block, const float *minus) {
     size_t total = 0;
     for (int k = 0; k < tensors; k++) total += golden_record_size(b->sh.tensor[k].size);

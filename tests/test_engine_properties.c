@@ -96,7 +96,7 @@ static void steps_equal_teacher_forcing(void **state) {
     }
 }
 
-/* The sets with their order replaced by an answer's. */
+/* Replaces the orders of the sets by those of an answer; returns their scores. */
 static double *scores_of_answers(const onet_model *m, onet_sets *sets, const result *r) {
     memcpy(sets->order, r->order, sets->start[sets->count] * sizeof *sets->order);
     return scores(m, sets);

@@ -92,7 +92,7 @@ static void test_half(void **state) {
         assert_int_equal(half_from_float(x), expected);
         assert_int_equal(half_from_float(-x), expected | 0x8000);
     }
-    /* Arrays: the same, in place as a file is read, and for every number of numbers. */
+    /* Arrays too: in place, as a file is read, and of every length. */
     static float wide[65536];
     static uint16_t halves[65536], again[65536];
     for (uint32_t h = 0; h < 65536; h++) halves[h] = (uint16_t)(h * 40503); /* every one, in another order */
@@ -118,7 +118,7 @@ static void test_half(void **state) {
 
 /* ---- Input -------------------------------------------------------------------------------------------- */
 
-/* All lines, joined by '|'; the status of the end. */
+/* Writes all lines, joined by '|', to `all`; returns the status at the end. */
 static onet_status lines_of(const char *path, char *all, size_t room, onet_error *err) {
     input *in;
     onet_status status = input_open(&in, path, err);

@@ -21,7 +21,7 @@ static onet_sets *sets_of_kind(int kind, int width, int count, int low, int high
     return sets;
 }
 
-/* All results of an orderer for some sets. */
+/* Everything that an orderer returns for some sets. */
 typedef struct said {
     int top;
     size_t sets, items;
@@ -31,7 +31,7 @@ typedef struct said {
     int *found;
 } said;
 
-/* The sets given to the orderer `chunk` at a time. */
+/* Gives the sets to the orderer `chunk` at a time. */
 static said ask(const onet_model *m, const onet_sets *sets, onet_order_options o, size_t chunk) {
     onet_orderer *orderer;
     onet_error err = {.text = ""};
@@ -220,7 +220,7 @@ static void counting_gemm(int M, int N, int K, const real *A, size_t am, size_t 
     kernels_pick(NULL)->gemm(M, N, K, A, am, ak, B, C, ldc, add);
 }
 
-/* Products of the encoder and of the greedy orders, for the first `count` sets together. */
+/* Returns how many products the encoder and the greedy search compute for the first `count` sets together. */
 static int products_of(const frozen *f, const onet_sets *sets, int count, double *logprob) {
     encoded e = {0};
     search s = {0};

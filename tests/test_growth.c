@@ -9,7 +9,7 @@
 
 static onet_error err;
 
-/* The options of a first header, as a program that was compiled with it has them. */
+/* The options as a program has them that was compiled with the first header. */
 typedef struct old_train_options {
     size_t size;
     onet_settings settings;

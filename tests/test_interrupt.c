@@ -13,7 +13,7 @@ static void pause_for(double seconds) {
     nanosleep(&t, NULL);
 }
 
-/* How a process ends that catches signals and gets a second one after a while. */
+/* Returns how a process ends that catches signals and is sent a second one after a while. */
 static int ends(int first, double seconds, int then) {
     pid_t child = fork();
     if (!child) {

@@ -143,7 +143,7 @@ static void close_records(const char *what, const record *want, const record *go
     }
 }
 
-/* All sets but plain: run(k, case number, record) for k and for plain, compared. */
+/* Runs every case with each kernel set but plain, and with plain, and compares the records. */
 typedef const char *run_case(const kernels *k, int number, record *r); /* NULL: no more cases */
 
 static void compare_all(run_case *run, const char *kernel) {

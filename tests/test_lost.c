@@ -13,7 +13,7 @@
 
 static const char *const known_names[] = {"x", "brand=blue", "brand=red"};
 
-/* Options of a model that knows x and the brands blue and red. */
+/* Returns the read options of a model that knows x and the brands blue and red. */
 static onet_read_options known(onet_columns **columns) {
     onet_error err;
     assert_int_equal(onet_columns_new(columns, 3, known_names, "set", "rank", &err), ONET_OK);

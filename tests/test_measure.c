@@ -59,7 +59,7 @@ static void equal_items_are_interchangeable(void **state) {
     assert_true(r.exact.mean == 0 && r.position.mean == 0);
 }
 
-/* Of answers with the given probabilities. */
+/* Measures answers with the given probabilities; exact: 1 where the answer is right. */
 static onet_report calibration(size_t count, const double *probability, const double *exact) {
     onet_set_measure each[1000];
     onet_report r;

@@ -7,7 +7,7 @@
 #include "ordernet_measure.h"
 #include "random_model.h"
 
-/* Probabilities of every item at each step of the set's own order: [n, n]. */
+/* Returns the probabilities of every item at each step of the set's own order: [n, n]. */
 static double *choices(const onet_model *m, const onet_sets *set) {
     onet_orderer *r;
     onet_error err;
@@ -65,7 +65,7 @@ static void compare_models(onet_model **one, size_t count) {
     onet_model_free(all);
 }
 
-/* Nets like `s`, each wider than the one before. */
+/* Merges nets like `s`, each wider than the one before, and compares. */
 static void compare(onet_settings s, size_t count, bool sized) {
     onet_model *one[MOST];
     for (size_t k = 0; k < count; k++) {
@@ -87,8 +87,8 @@ static void mean_of_the_logits(void **state) {
     compare((onet_settings){2, 2, 8, 4, ONET_POOL_MAX, 0, 4, 0, 0, {0}}, 2, true); /* no decoder blocks */
 }
 
-/* A net with or without relative features, and with the ranks within the set of the features whose bit is in
- * `ranks`. */
+/* Returns a net with or without relative features, and with the ranks within the set of the features whose
+ * bit is in `ranks`. */
 static onet_model *model_that_sees(int relative, unsigned ranks, uint64_t seed) {
     enum { GIVEN = 3 };
     scaling *s = need(scaling_room(GIVEN, 0));

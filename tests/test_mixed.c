@@ -1,5 +1,6 @@
 /* Tests batches of sets of different sizes, with context items: properties that hold for any weights, and
- * that a wide mix of sizes is learned at every size. */
+ * that a wide mix of sizes is learned at every size. `test_mixed learn` (make check-learn, slow) instead
+ * compares this with batches of one size. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static void step_open(step *s, const onet_settings *settings, const onet_sets *s
     assert_int_equal(s->t->ops->data(s->t, sets, NULL, NULL, 0, &err), ONET_OK);
 }
 
-/* The batch of the given sets, always with the same weights. */
+/* Runs a step on the batch of the given sets, always with the same weights. */
 static void step_run(step *s, const uint32_t *index, int B) {
     onet_error err;
     generated_theta(&s->sh, 6, s->theta);
@@ -67,7 +68,7 @@ static void same_but_for_rounding(const step *a, const step *b) {
                  gradient, running);
 }
 
-/* Some sets of all sizes, every third item of the larger ones context. */
+/* Returns some sets of all sizes; every third item of the larger ones is context. */
 static onet_sets *various(const onet_settings *of, int count, int with_context, uint64_t seed) {
     onet_sets *sets = random_sets(of->width, count, 2, 11, seed);
     return with_context ? give_context(sets, 3) : sets;
@@ -102,7 +103,7 @@ static void the_order_of_the_sets_does_not_matter(void **state) {
     for_each_net(reordered_sets);
 }
 
-/* The same sets, each with its items rotated by one place: their order and context items go with them. */
+/* Returns a copy of the sets, each with its items, order and context flags rotated by one place. */
 static onet_sets *rotated(const onet_sets *sets) {
     onet_sets *out;
     onet_error err;
@@ -314,7 +315,7 @@ enum { PAGES = 60, EACH = 3, LEARNS = 0 };
 enum { PAGES = 400, EACH = 50, LEARNS = 1 };
 #endif
 
-/* On new pages, EACH of each size. */
+/* Measures on new pages, EACH of each size. */
 static by_size measure(const onet_model *m) {
     by_size out = {.worst = SMALLEST};
     onet_sets *sets;

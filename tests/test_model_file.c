@@ -119,7 +119,7 @@ static void test_round_trip(void **state) {
     }
 }
 
-/* The bytes of a model's file; where its tensors begin. Frees the model. */
+/* Returns the bytes of a model's file; *data: where its tensors begin. Frees the model. */
 static char *bytes_of(onet_model *m, size_t *size, size_t *data) {
     onet_error err;
     const char *path = help_path("bytes.safetensors");

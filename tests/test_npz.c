@@ -145,7 +145,8 @@ static void test_context(void **state) {
     onet_sets_free(a);
 }
 
-/* An .npy file of the type, shape (1, 4, 1): each number has the low `size` bytes of its bits. */
+/* Returns the path of an .npy file of the type, shape (1, 4, 1): each number has the low `size` bytes of its
+ * bits. */
 static const char *npy_of(const char *type, size_t size, const uint64_t bits[4]) {
     char file[128 + 32];
     memset(file, ' ', 128);

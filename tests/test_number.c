@@ -184,7 +184,7 @@ static void writes_exactly(void **state) {
     }
 }
 
-/* As few digits of "%.*g", from 6 on, as read back as the same value. */
+/* Expects the fewest digits of "%.*g", from 6 on, that read back as the same value. */
 static void expect_text(float value) {
     char text[NUMBER_TEXT], expected[NUMBER_TEXT];
     int digits = 6;

@@ -11,7 +11,7 @@
 enum { WIDTH = 3, N = 4 };
 static char text[4096];
 
-/* 200 sets in the order of the first feature. */
+/* Returns 200 sets in the order of the first feature. */
 static onet_sets *sound_sets(void) {
     onet_sets *sets;
     rng r;

@@ -27,8 +27,8 @@ static void columns(page *p, int n) {
     assert_int_equal(page_place(p, NULL, NULL), ONET_OK);
 }
 
-/* What the network judged: how many orders, how many that cross what divides the page, and that of the usual
- * way (choose.h). */
+/* What the network judged: the number of orders, of those that cross what divides the page, and the order of
+ * the usual way (choose.h). */
 typedef struct seen {
     int32_t *usual; /* [n] */
     size_t count, crossing;

@@ -70,7 +70,7 @@ static void every_family_is_right(void **state) {
     end(&r);
 }
 
-/* Whether each of the rules finds the given order. */
+/* Returns whether each of the rules finds the given order. */
 static bool all_rules_are_right(const page *p) {
     page_layout l;
     int32_t order[MOST_REGIONS], given[MOST_REGIONS];

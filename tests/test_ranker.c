@@ -86,7 +86,7 @@ static double exact(const onet_model *model, const onet_sets *sets) {
     return report.exact.mean;
 }
 
-/* (x0 - 3)^2 + 100 (x1 + 1)^2 and a coupling. */
+/* Returns (x0 - 3)^2 + 100 (x1 + 1)^2 plus a coupling, and writes its gradient. */
 static double bowl(void *context, const double *x, double *gradient) {
     ++*(int *)context;
     double a = x[0] - 3, b = x[1] + 1;
@@ -132,7 +132,7 @@ static void noise_does_not_hurt(void **state) {
     onet_sets_free(test);
 }
 
-/* By the formula, from the weights. */
+/* Returns the log-probability of the set's order by the formula, from the weights. */
 static double plackett_luce(const onet_model *m, const onet_sets *sets, size_t s) {
     size_t first = sets->start[s], n = sets_placed(sets, s);
     double score[64], sum = 0;

@@ -40,7 +40,8 @@ static double key_of(rule how, const float *item, const float *mean, int i, int 
     }
 }
 
-/* Sets by a rule; `sorted`: the items stand in the file as their first feature says; as ranks or orders. */
+/* Makes sets ordered by a rule, as ranks or as orders (`sorted`: the file has the items by their first
+ * feature); returns whether they look like ranks. */
 static int looks(rule how, bool sorted, bool as_ranks, uint64_t seed, int sets_count) {
     onet_error err;
     onet_sets *sets;

@@ -44,7 +44,7 @@ enum { MADE = 5 };
 static const char made[] = "distance:1+2,difference:1+2,product:2+3,equal:3";
 static const char made_names[] = "distance:1+2\ndifference:1\ndifference:2\nproduct:2+3\nequal:3";
 
-/* The same relations, written out. */
+/* Gives the sets, as numbers, the relations that a model makes of their features. */
 static void give_made(onet_sets *sets) {
     onet_error err;
     size_t pairs = 0, at = 0;
@@ -100,7 +100,7 @@ static void assert_same_scores(const onet_model *a, const onet_sets *of_a, const
     assert_memory_equal(one, other, of_a->count * sizeof *one);
 }
 
-/* A model that went through a file. */
+/* Returns the model after saving and loading it. */
 static onet_model *reloaded(const onet_model *model) {
     onet_error err;
     void *bytes;
@@ -363,7 +363,7 @@ static void wrong_lists_are_refused(void **state) {
         if (status != ONET_USAGE || !strstr(err.text, all[k].says)) fail_msg("%s: %s", all[k].text, err.text);
         assert_string_equal(err.field, "onet_train_options.relate");
     }
-    /* Neither of words nor of nothing. */
+    /* Relations are not made from words, nor from sets without features. */
     o.relate = "distance";
     float e[4] = {0};
     onet_sets *bare;

@@ -55,7 +55,7 @@ static onet_model *trained(const onet_sets *sets, onet_train_options o) {
     return model;
 }
 
-/* Log-probability of the first order found of each set, and the share that is right. */
+/* Returns the share of sets that are ordered right; writes the log-probability of each first order. */
 static double right(const onet_model *model, const onet_sets *sets, onet_order_options o, double *logprob) {
     onet_error err;
     onet_orderer *orderer;
@@ -93,7 +93,7 @@ static void learns_from_relations_alone(void **state) {
         if (!strcmp(tensor.name, "input.mean") || !strcmp(tensor.name, "input.scale"))
             means += tensor.shape[0] == 2;
     assert_int_equal(means, 2);
-    /* Sets one by one, in one thread: the same. */
+    /* Sets one by one, in one thread, get the same answers. */
     for (size_t s = 0; s < test->count; s++) {
         onet_sets view;
         sets_slice(&view, test, s, s + 1);
@@ -103,7 +103,7 @@ static void learns_from_relations_alone(void **state) {
     /* Plain kernels. */
     right(model, test, (onet_order_options){.beam = 5, .kernels = "plain"}, other);
     for (size_t s = 0; s < test->count; s++) assert_true(fabs(one[s] - other[s]) < 1e-3);
-    /* A file of it, and a merged one. */
+    /* The model from a file, and merged, answers alike. */
     void *bytes;
     size_t size;
     onet_model *again, *merged;

@@ -1,6 +1,6 @@
-/* Tests the scaling of features: requested and automatically chosen scales, the scaled numbers, that
- * training, ordering and files agree on them, and numbers such as times in seconds that float32 does not tell
- * apart. */
+/* Tests the scaling of features: requested and automatically chosen scales, ranks within the set, the scaled
+ * numbers, that training, ordering and files agree on them, and numbers such as times in seconds that float32
+ * does not tell apart. */
 #include <math.h>
 #include <string.h>
 

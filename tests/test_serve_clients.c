@@ -5,7 +5,7 @@
 #include "front/serve/clients.h"
 #include "unit.h"
 
-/* Whether the other end was shut down. */
+/* Returns whether the other end was shut down. */
 static bool is_cut(int fd) {
     char byte;
     return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;

@@ -246,7 +246,7 @@ static const char *const bodies[JOBS] = {
     "{\"items\": [[0.125], [0.0625]]}",
 };
 
-/* All jobs at once, or each alone; the answers as text. */
+/* Runs all jobs at once, or each alone; writes the answers as text. */
 static size_t run_jobs(text *answers, int together) {
     batcher *b;
     onet_error err;

@@ -83,7 +83,7 @@ static void names_are_placed_alike(void **state) {
     }
 }
 
-/* The program's address space. */
+/* Returns the size of the program's address space. */
 static size_t used_bytes(void) {
     size_t pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");

@@ -500,7 +500,7 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     onet_model_free(m);
     onet_model_free(best);
 
-    /* The same without files: the best comes to the caller. */
+    /* Without files, the best model is returned to the caller. */
     onet_train_options in_memory = o;
     in_memory.model_path = NULL;
     in_memory.best = &best;
@@ -536,7 +536,7 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     onet_sets_free(valid);
 }
 
-/* The loss of the first step. */
+/* Returns the loss of the first step. */
 static double first_loss(const onet_sets *sets, const onet_model *from) {
     onet_train_options o = small_run();
     o.max_steps = 1;
@@ -842,7 +842,7 @@ static void ordering_again_allocates_nothing(void **state) {
                 if (status && !reached) fail_msg("status %d without a failure: %s", (int)status, said.text); \
                 if (status && status != ONET_MEMORY)                                                         \
                     fail_msg("allocation %zu: status %d, %s", which, (int)status, said.text);                \
-                if (status && !said.text[0]) fail_msg("allocation %zu: no sentence", which);                 \
+                if (status && !said.text[0]) fail_msg("allocation %zu: no error message", which);            \
                 if (!reached) break;                                                                         \
             }                                                                                                \
     } while (0)

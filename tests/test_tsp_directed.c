@@ -26,7 +26,7 @@ static void draw(onet_tsp *t, int n, uint64_t seed) {
                     t->dist[i * n + j] = fmin(t->dist[i * n + j], t->dist[i * n + k] + t->dist[k * n + j]);
 }
 
-/* The length of the shortest tour that begins with `tour`, of which `placed` cities stand. */
+/* Returns the length of the shortest tour whose first `placed` cities are those of `tour`. */
 static double shortest(const onet_tsp *t, int32_t *tour, int placed) {
     if (placed == t->n) return onet_tsp_length(t, tour);
     double best = INFINITY;

@@ -45,7 +45,7 @@ static void shapes_fill_the_square(void **state) {
             }
 }
 
-/* Mean distance to the nearest city, times sqrt(n): 0.5 where cities lie as by chance, more on a lattice. */
+/* Returns the mean distance to the nearest city, times sqrt(n): 0.5 for uniform cities, more on a lattice. */
 static double spacing(tsp_shape shape) {
     enum { N = 100, INSTANCES = 30 };
     double sum = 0;

@@ -8,7 +8,7 @@
 #include "tasks/tours/solve/solvers.h"
 #include "unit.h"
 
-/* The cheapest matching of the cities not in `done`, by trying all. */
+/* Returns the cost of the cheapest matching of the cities not in `done`, by trying all. */
 static int64_t try_all(int n, const int64_t *cost, unsigned done) {
     int a = 0;
     while (a < n && done >> a & 1) a++;
@@ -103,7 +103,7 @@ static void refuses_what_cannot_be_matched(void **state) {
     assert_int_equal(matching_perfect(0, cost, mate, NULL), ONET_OK);
 }
 
-/* Mean length of Christofides' tours of n uniform cities over that of good ones. */
+/* Returns the mean length of Christofides' tours of n uniform cities over that of good ones. */
 static double mean_gap(int n, int instances) {
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 4};
     float *xy = calloc((size_t)n, 2 * sizeof *xy);

@@ -68,13 +68,14 @@ static void a_point_behind_is_not_as_good(void **state) {
     assert_false(is_as_good((double)NAN, 0.9)); /* a trial that did not end */
 }
 
-/* A trial with this score, one of the four measures for all. */
+/* Returns a trial with this score in all four measures. */
 static trial scored(double score) {
     return (trial){.exact = score, .neighbours = score, .tau = score, .loglik = log(score)};
 }
 
-/* What one of several models differs in, of settings with ranks and relative features whose score is 0.8,
- * where those without ranks and those without relative features have these scores; 0: not tried. */
+/* Returns what one of several models differs in, for settings with ranks and relative features whose score is
+ * 0.8; the arguments are the scores of the settings without ranks and without relative features, 0: not
+ * tried. */
 static onet_variation varied(double no_ranks, double no_relative, int level, int fixed) {
     const double score[] = {0.8, no_ranks, no_relative};
     trial tried[3];
@@ -115,8 +116,8 @@ static void one_model_differs_in_features_that_are_nearly_as_good(void **state) 
     }
 }
 
-/* Which of a deep net, a small one and a ranker wins that have put these shares right on the first part, and
- * everything on the others. */
+/* Returns which of a deep net, a small net and a ranker wins; each orders this share right on the first part,
+ * and all sets on the others. */
 static int winner_of(double deep, double small, double ranker) {
     const double right[] = {deep, small, ranker};
     trial first[3], others[3];

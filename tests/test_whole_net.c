@@ -48,7 +48,7 @@ static onet_model *trained(const onet_sets *sets, const char *kernels, const cha
     return model;
 }
 
-/* Log-probabilities of the sets' own orders, and those of the orders found. */
+/* Writes the log-probabilities of the sets' own orders and of the orders found. */
 static void measure(const onet_model *model, const onet_sets *sets, const char *kernels, double *own,
                     double *found) {
     static int32_t order[SETS * N];

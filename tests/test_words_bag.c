@@ -35,7 +35,7 @@ static onet_bag *bag_of(const onet_words *words, const char *text) {
     return bag;
 }
 
-/* "born|,|in": the words of a bag. */
+/* Writes the words of a bag as "born|,|in". */
 static void words_of(const onet_bag *bag, char *text, size_t room) {
     size_t used = 0;
     text[0] = 0;

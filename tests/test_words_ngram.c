@@ -16,7 +16,7 @@ int ngram_main(int argc, char **argv);
 
 enum { ROWS = 12, N = 5 };
 
-/* Lines in which a word is mostly followed by the next row, items shuffled. */
+/* Returns lines in which a word is mostly followed by the next row of the vocabulary, items shuffled. */
 static onet_sets *random_sets(int count, uint64_t seed) {
     onet_sets *sets;
     words_builder builder;
@@ -75,7 +75,7 @@ static double score(const ngram *m, const int32_t *word, const int32_t *order) {
     return sum;
 }
 
-/* Every one of the 5^5 sequences that is a permutation. */
+/* Returns the best score of all permutations, found among the 5^5 sequences. */
 static double best_of_all(const ngram *m, const int32_t *word) {
     double best = -INFINITY;
     for (int code = 0; code < 3125; code++) {

@@ -171,7 +171,7 @@ static void uses_a_vocabulary(void **state) {
 static const char story[] =
     "^ Herons stand in shallow water .\nthey wait for fish to come near .\n\nno .\n^ the end is near .\n";
 
-/* Each window as text, in its right order. */
+/* Writes a window as text, in its right order. */
 static void window_text(char text[64], const prepared *made, size_t s) {
     const onet_sets *sets = made->sets;
     text[0] = '\0';

@@ -93,7 +93,7 @@ static void numbers_are_exact(void **state) {
 
 static void names_broken_lines(void **state) {
     static const struct {
-        const char *text, *says; /* the sentence has this in it */
+        const char *text, *says; /* text that the error message contains */
         onet_status status;
     } cases[] = {
         {"", "no word vectors", ONET_BAD},

@@ -21,7 +21,7 @@ static void see_element(FILE *out, const xmlNode *node, int depth) {
     fputc('\n', out);
 }
 
-/* The document as browser_xml.h says. */
+/* Returns what browser_xml() of browser_xml.h does. */
 static char *xml_seen(const char *text, size_t size, char why[200]) {
     xmlParserCtxt *context = xmlNewParserCtxt();
     xmlDoc *doc = xmlCtxtReadMemory(context, text, (int)size, NULL, "UTF-8",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the tasks on which the defaults of `ordernet train` are chosen: small data sets with mixed sizes, as users
-bring them. Each task is NAME-train.jsonl and NAME-valid.jsonl in the given folder.
+"""Makes the tasks on which the defaults of `ordernet train` are chosen, small data sets with mixed sizes as users bring
+them: sorting, outward from the mean, hue, a hidden score, tours, and pages in several folds. Each task is
+NAME-train.jsonl and NAME-valid.jsonl in the given folder.
 
 usage: tasks.py FOLDER      (ORDERNET: the program, ORDERNET_SHARED: the folder with the pages)
 """
@@ -78,14 +79,14 @@ NEWSPAPERS_HELD_OUT = {
 
 
 def held_out(page):
-    """The fold a, b or c that keeps the page's document for validation; d: none does."""
+    """Returns the fold a, b or c that holds out the page's document for validation; d: none does."""
     number = int(hashlib.md5(page["doc"].encode()).hexdigest(), 16)
     any_fold = "abc"[number % 3] if page["source"] == "reichsanzeiger" else "abcd"[number % 4]
     return NEWSPAPERS_HELD_OUT.get(page["doc"], any_fold)
 
 
 def fifths(pages):
-    """The documents of each of five parts of about as many pages, drawn at random, as a search of --tune divides them."""
+    """Returns the documents of each of five parts with about as many pages, drawn at random, as --tune divides them."""
     documents = sorted({page["doc"] for page in pages})
     random.Random(7).shuffle(documents)
     parts, count = [set() for _ in range(5)], [0] * 5
@@ -97,8 +98,8 @@ def fifths(pages):
 
 
 def pages(folder):
-    """All pages, and 300 of them; a document is whole or not at all. Three folds of the training pages, and five at random,
-    to choose settings by documents that are held out of them."""
+    """Writes all pages, and 300 of them in whole documents; and three folds of the training pages and five random ones, to
+    choose settings by held-out documents."""
     if not os.path.exists(f"{SHARED}/data/pages/train.jsonl"):
         print(f"skipped: no pages in {SHARED}/data/pages")
         return

@@ -40,7 +40,7 @@ def side_by_side(a, b):
 
 
 def error(items, right, found):
-    """The kind of the first error."""
+    """Returns the kind of the first error."""
     place = next(i for i in range(len(right)) if right[i] != found[i])
     a, b = items[right[place]], items[found[place]]
     kinds = {kind(a), kind(b)}
@@ -57,7 +57,7 @@ def error(items, right, found):
 
 
 def title_rows(items, order, before):
-    """The order with furniture of one row sorted by `before`."""
+    """Returns the order with furniture of one row (running titles, page numbers) sorted by `before`."""
     order = list(order)
     for i in range(1, len(order)):
         for j in range(i, 0, -1):
@@ -160,7 +160,7 @@ for page in pages:
 
 
 def weights():
-    """Of each document, so that top-down has HARDER over all of them: exp(a x + b y), by Newton's method."""
+    """Returns a weight per document, exp(a x + b y), with which top-down has HARDER over all, found by Newton's method."""
     points = [[(m["top-down"][0] - HARDER[0], m["top-down"][1] - HARDER[1]) for _, m in d] for d in documents.values()]
     points = [(len(d), sum(p[0] for p in d) / len(d), sum(p[1] for p in d) / len(d)) for d in points]
     a = b = 0.0
@@ -176,7 +176,7 @@ def weights():
 
 
 def gains(method, weight):
-    """The mean gain, its interval and the share of the draws with a full point in both."""
+    """Returns the mean gain, its interval and the share of draws that gain a full point in both measures."""
     sums = [(len(d), *(sum(m[method][k] - m["top-down"][k] for _, m in d) for k in (0, 1))) for d in documents.values()]
     n, a, b = (sum(w * s[k] for w, s in zip(weight, sums)) for k in range(3))
     random.seed(1)

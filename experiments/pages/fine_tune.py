@@ -25,7 +25,7 @@ os.makedirs(f"{folder}/tune", exist_ok=True)
 
 
 def title_of(page):
-    """Issues of a newspaper are of one title."""
+    """Returns the title of a page: its newspaper, whatever the issue, or its book."""
     if page["source"] == "austrian":
         return "austrian, " + page["doc"].split("_")[1]
     return page["source"] if page["source"] in NEWS else page["doc"]
@@ -53,7 +53,7 @@ def order(model, path):
 
 
 def best(model, path, of):
-    """The order with the most right neighbours of those that the network chooses from, for each page."""
+    """Returns for each page, of the orders that the network chooses from, the one with the most right neighbours."""
     run("eval", "--model", model, "--alternatives", path + ".alt", path)
     with open(path + ".alt") as lines:
         return [max((a["order"] for a in json.loads(line)["alternatives"]), key=lambda found: neighbours(page["order"], found))
@@ -61,7 +61,7 @@ def best(model, path, of):
 
 
 def measure(task):
-    """The measures before and after, and of the best order, on the pages of `others`: by kind, a list of pages."""
+    """Fine-tunes on the pages `few`; returns the measures before, after and of the best order on `others`, a list by kind."""
     rows, source, seed, few, others, number = task
     base, path = f"{folder}/nested/{source}-{seed}.safetensors", f"{folder}/tune/{number}"
     with open(path + ".few.jsonl", "w") as out:

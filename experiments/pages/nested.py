@@ -65,7 +65,8 @@ def judge(left, seed):
 
 
 def read(left, seed, source, kind):
-    """For each page: log-probabilities of its orders, which is that of the usual way, regions, and how right each order is."""
+    """Returns for each page: log-probabilities of its orders, which order is the usual one, the number of regions, and each
+    order's share of right neighbours and whether it is exact."""
     found = []
     with open(os.path.join(out, "+".join(left) + f"-{seed}.{source}.{kind}.alt")) as file:
         for line, alternatives in zip(pages[source, kind], map(json.loads, file)):
@@ -80,7 +81,7 @@ def read(left, seed, source, kind):
 
 
 def choose(judged, choice):
-    """Neighbours right, exact, and what the confidence is made of, of each page."""
+    """Returns for each page: right neighbours, exact match, and the inputs of the confidence."""
     preference, small = choice
     answers = []
     for logprob, usual, n, right, exact in judged:
@@ -109,7 +110,7 @@ with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as workers:
 
 
 def left_out(c, s):
-    """What the network has not seen that judges the pages of s for the choice for c."""
+    """Returns the collections left out of the network that judges the pages of s for the choice for c."""
     return tuple(sorted({c, s})) if c in paired else (s,)
 
 
@@ -146,7 +147,7 @@ def logistic(weights, inputs):
 
 
 def solve(matrix, right):
-    """Gaussian elimination of a positive definite system."""
+    """Solves a positive definite system by Gaussian elimination."""
     rows, n = [row + [r] for row, r in zip(matrix, right)], len(right)
     for i in range(n):
         for k in range(i + 1, n):
@@ -158,7 +159,8 @@ def solve(matrix, right):
 
 
 def calibrate(answers):
-    """Logistic regression by Newton's method (a little weight decay), and the share of exact pages without a choice."""
+    """Returns the weights of a logistic regression (Newton's method, a little weight decay), and the share of exact pages
+    among those without a choice."""
     some = [((1, *a[2]), a[1]) for a in answers if a[2]]
     weights = [0.0] * 3
     for _ in range(25):

@@ -25,7 +25,7 @@ def local(element):
 
 
 def separators(file):
-    """The boxes of a PAGE XML file's separators, in heights of the page."""
+    """Yields the boxes of a PAGE XML file's separators, in units of the page height."""
     page = next(e for e in ElementTree.parse(file).getroot() if local(e) == "Page")
     height = float(page.get("imageHeight"))
     for region in page.iter():

@@ -23,7 +23,7 @@ def pages(path):
 
 
 def compare(right, found):
-    """Share of neighbours that are right, and whether all are."""
+    """Returns the share of right neighbours, and whether the whole order is right."""
     follows = set(zip(right, right[1:]))
     return sum(pair in follows for pair in zip(found, found[1:])) / max(1, len(right) - 1), float(right == found)
 

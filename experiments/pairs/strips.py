@@ -27,7 +27,7 @@ def photograph(name):
 
 
 def landscape(height=427, width=640, seed=1):
-    """Ridges behind each other, of waves of many lengths, the near ones darker, with trees and clouds as noise."""
+    """Returns a picture of ridges behind each other, waves of many lengths, darker in front, with noise for texture."""
     draw, y, x = np.random.default_rng(seed), np.linspace(0, 1, height)[:, None], np.linspace(0, 1, width)[None]
 
     def waves(octaves, low):
@@ -58,7 +58,7 @@ def sets_of(picture, count, seed, smallest=8, largest=16):
 
 
 def chain(edges):
-    """Greedy, from every start; the shortest chain."""
+    """Returns the shortest of the greedy chains from every start."""
     n, best, length = len(edges), None, np.inf
     for start in range(n):
         order, left, total = [start], set(range(n)) - {start}, 0.0
@@ -89,7 +89,7 @@ def answers(model, path):
 
 
 def draw(path, pieces):
-    """A row for each piece: its strips as they are given, with white between them, and in the order found."""
+    """Draws a row for each piece: its strips as given and in the order found, with white between them."""
     rows, gap = [], 3
     for strips, order in pieces:
         white = np.ones((strips.shape[1], gap))

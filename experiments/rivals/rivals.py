@@ -32,7 +32,7 @@ NAMES = {"pointer": "pointer network", "attention-small": "attention model 76K",
 
 
 def read_sets(path):
-    """{n: (cities [N, n, 2], tours [N, n])} of a safetensors file of sets (docs/formats.md)."""
+    """Returns {n: (cities [N, n, 2], tours [N, n])} of a safetensors file of sets (docs/formats.md)."""
     raw = np.memmap(path, dtype=np.uint8, mode="r")
     (length,) = struct.unpack("<Q", raw[:8].tobytes())
     header = json.loads(raw[8 : 8 + length].tobytes())
@@ -83,7 +83,7 @@ class Trainer:
         return loss.detach()
 
     def capture(self, sizes):
-        """One graph per size. The steps that warm it up change nothing: weights and moments are put back."""
+        """Captures one graph per size. The steps that warm it up change nothing: weights and moments are restored."""
         before = [w.detach().clone() for w in self.weights]
         pool = None
         for n in sizes:
@@ -126,7 +126,7 @@ class Trainer:
 
 
 def batches(sets, batch, generator):
-    """One epoch: full batches of one size, in random order."""
+    """Returns one epoch: full batches of one size, in random order."""
     list_ = []
     for n, (xy, _) in sets.items():
         order = torch.randperm(len(xy), generator=generator).to(DEVICE)
@@ -136,12 +136,12 @@ def batches(sets, batch, generator):
 
 @torch.no_grad()
 def validate(net, sets):
-    """Mean loss per step, every size with the same weight."""
+    """Returns the mean loss per step, every size with the same weight."""
     return float(np.mean([loss_of(net, xy, order).item() for xy, order in sets.values()]))
 
 
 def save(trainer, path):
-    """The EMA of the weights."""
+    """Saves the EMA of the weights."""
     names = [name for name, _ in trainer.net.named_parameters()]
     torch.save(dict(zip(names, (mean.clone() for mean in trainer.average))), path)
 
@@ -211,7 +211,7 @@ def train_on_stream(args):
 
 @torch.no_grad()
 def search(net, xy, beam):
-    """The most probable of the tours that a beam search ends with, [B, n]; beam 1 is greedy."""
+    """Returns the most probable of the tours that a beam search ends with, [B, n]; beam 1 is greedy."""
     B, n = xy.shape[:2]
     fixed, moving = ([part.repeat_interleave(beam, 0) for part in parts] for parts in net.start(xy))
     visited = torch.zeros(B * beam, n, dtype=torch.bool, device=xy.device)
@@ -245,7 +245,7 @@ def mean(values):
 
 
 def timed(net, xy, beam):
-    """Tours of all sets, 50 at a time, and sets per second of CPU time."""
+    """Returns the tours of all sets, 50 at a time, and sets per second of CPU time."""
     search(net, xy[:8], beam)  # the first call allocates
     began = time.process_time()
     tours = torch.cat([search(net, part, beam) for part in xy.split(50)])
@@ -291,7 +291,7 @@ def evaluate(args):
 
 
 def rates(args):
-    """Sets per second of CPU time on one thread, with untrained weights: the work is the same."""
+    """Prints sets per second of CPU time on one thread, with untrained weights: the work is the same."""
     torch.set_num_threads(1)
     for n, count in (20, 200), (100, 20):
         xy = torch.rand(count, n, 2, generator=torch.Generator().manual_seed(1))

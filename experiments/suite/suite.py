@@ -45,11 +45,11 @@ def read(path):
     return [(np.array(s["items"], float), np.array(s["order"])) for s in sets if len(s["order"]) == len(s["items"])]
 
 
-# ---- Trees on pairs: which of two items comes first, from their features, also relative to the set ----
+# ---- Trees on pairs: predict which of two items comes first from their features, also relative to the set ----
 
 
 def seen(items):
-    """Features of each item: as they are, less the set's mean over its deviation, and ranks within the set."""
+    """Returns the features of each item: as given, relative to the set (value minus mean, over deviation), and as ranks."""
     spread = items.std(0)
     relative = (items - items.mean(0)) / np.where(spread > 0, spread, 1)
     ranks = (items[:, None] > items[None]).sum(1) + 0.5 * ((items[:, None] == items[None]).sum(1) - 1)
@@ -90,7 +90,7 @@ def trees(train, test):
 
 
 def measure(test, answers):
-    """Exact match, in which items with equal features count as the same, Kendall's tau and right neighbours."""
+    """Returns exact match (items with equal features count as the same), Kendall's tau and right neighbours."""
     exact, tau, neighbours = [], [], []
     for (items, order), answer in zip(test, answers):
         n = len(order)
@@ -117,7 +117,7 @@ def run(command):
 
 
 def program_row(program, model, train, test, pages):
-    """The row of a model, with the intervals of the simple rules, in which equal sets are one observation."""
+    """Returns the row and report of a model, with intervals as for the simple rules: equal sets are one observation."""
     report = json.loads(run([program, "eval", "--json", "--model", model, "--baselines", "--train", train, test])[0])
     own = report["baselines"]["model"]
     row = {"exact": own["exact"]["mean"], "low": own["exact"]["low"], "high": own["exact"]["high"],

@@ -65,7 +65,7 @@ fi
 # paper: as published. Adam, batches of 128, 10 epochs; the learning rate is our choice.
 paper=(--preset tsp --no-standardise --batch $batch --epochs $epochs --learning-rate 1e-3 --schedule constant
     --warmup 0 --weight-decay 0 --clip 0 --average 0 --batches one-size --statistics running)
-# best: the shipped model. As many steps, with a larger learning rate, a cosine schedule, weight decay, an EMA of the
+# best: models/tsp.safetensors. As many steps, with a larger learning rate, a cosine schedule, weight decay, an EMA of the
 # weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch $batch --epochs $epochs --learning-rate 4e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0.1 --clip 1 --average $best_average --batches one-size --statistics measured)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Command-line tests: each tests/cli/*.case holds a command and what it must print and give back.
+# Runs the command-line tests: each tests/cli/*.case holds a command, what it must print, and its exit status.
 #
 #   What the case shows, in a line or two.
 #   --- cmd            bash, run in an empty folder that is removed afterwards; $ROOT is the repository
@@ -7,7 +7,7 @@
 #   --- mask           may be left out: a sed script for what differs from run to run (times, rates)
 #   s/[0-9]+ sets\/s/N sets\/s/
 #   --- stdout         exactly this; may be left out where nothing is printed
-#   --- stderr         likewise
+#   --- stderr         exactly this; may be left out where nothing is printed
 #   --- exit 2         the exit status of the last command; may be left out where it is 0
 #
 # In both outputs the empty folder's path is replaced by TMP and the repository's by ROOT. A case that needs

@@ -1,8 +1,8 @@
 /* Tests training on the GPU against the plain C kernels: each operation on fresh inputs and over poisoned
  * memory, whole steps and trajectories (also of several ranks), batches of several sizes, the golden cases,
- * the same bits in every run; also benchmarks. Needs a GPU, or the library that emulates one. usage:
- * test_cuda [LIBRARY [small|emulated|races|ranks|bench [PART OF A NAME]|bench-ranks]] (profile: see
- * profile.sh) */
+ * the same bits in every run; also benchmarks, and steps for a profiler. Needs a GPU, or the library that
+ * emulates one. usage: test_cuda [LIBRARY [small|emulated|races|ranks|bench [PART OF A NAME]|bench-ranks|
+ * profile [tsp|words|large [BATCH [ITEMS|FIRST-LAST [graph] [tf32|bf16]]]]]] */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
@@ -157,7 +157,7 @@ static void add_context(sample *k, uint64_t seed) {
     }
 }
 
-/* R relations of all sets; where all have n items, those of the golden cases. */
+/* Gives all sets R relations; where all have n items, those of the golden cases. */
 static void add_pairs(onet_sets *sets, onet_pairs *p, size_t R, int n, uint64_t seed) {
     size_t at = 0;
     p->width = (int)R;
@@ -172,7 +172,7 @@ static void add_pairs(onet_sets *sets, onet_pairs *p, size_t R, int n, uint64_t 
     sets->pairs = p;
 }
 
-/* At each step any of the items that are left is right. */
+/* Draws the right item of each step from the items that are left. */
 static void add_targets(sample *k, uint64_t seed) {
     k->target = need(calloc(k->sets.start[k->sets.count], sizeof *k->target));
     for (size_t s = 0; s < k->sets.count; s++) {
@@ -182,7 +182,7 @@ static void add_targets(sample *k, uint64_t seed) {
     }
 }
 
-/* `count` sets; with vocabulary > 0 their items are words, some of them several times. */
+/* Makes `count` sets; with vocabulary > 0 their items are words, some of them several times. */
 static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed, int vocabulary) {
     const onet_settings *s = &tc->s;
     onet_error err;
@@ -356,7 +356,7 @@ static void report(const char *where, const char *what, int block, double error,
 enum { ROOM = 1 << 25 };
 static float *room_got, *room_want;
 
-/* Columns 0 .. width-1 of a matrix on the device against those of the CPU's. */
+/* Compares columns 0 .. width-1 of a matrix on the device with those of the CPU's. */
 static void rows_equal(const char *where, const char *what, int block, net *g, cuda_array array,
                        const real *want, size_t rows, size_t ld, size_t width, double limit) {
     if (!peek(g, array, block, room_got, ROOM)) die("nothing to look at");
@@ -369,7 +369,7 @@ static void rows_equal(const char *where, const char *what, int block, net *g, c
     report(where, what, block, distance(room_got, room_want, count, 1e-12), limit);
 }
 
-/* The same in the forward pass, after which the CPU goes on with the GPU's numbers. If each went on with
+/* rows_equal in the forward pass, after which the CPU goes on with the GPU's numbers. If each went on with
  * its own, rounding would decide here and there which of two items a pool takes, or whether a number is
  * above 0. One r of 819,200 on the other side of 0 moves dq by 0.0036, a weight's gradient by up to 0.02
  * (words, B = 128, seed 128, plain C against AVX2): a thousand times the effect of rounding elsewhere, and
@@ -380,7 +380,7 @@ static void rows_agree(const char *where, const char *what, int block, net *g, c
     for (size_t r = 0; r < rows; r++) memcpy(own + r * ld, room_got + r * width, width * sizeof *own);
 }
 
-/* Which of n items, `ld` numbers apart, a pool takes, item `skip` left out. */
+/* Returns which of n items, `ld` numbers apart, a pool takes, item `skip` left out. */
 static int taken(const real *v, int n, size_t ld, real sign, int skip) {
     int best = -1;
     for (int i = 0; i < n; i++)
@@ -401,8 +401,8 @@ static void encoder_agrees(const char *where, int block, net *g, const cpu *c, d
                                             c->w.enc[block].sign[i % O], (int)(i / O));
 }
 
-/* A plane of the decoder: the CPU's has two steps of zeros before each set's first, and so have its pools.
- * Returns how far it was off. */
+/* Compares a plane of the decoder; the CPU's has two steps of zeros before each set's first, and so have its
+ * pools. Returns how far it was off. */
 static double decoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
     int N = g->sh->s.decoder_blocks;
     size_t C = (size_t)c->w.C;
@@ -450,8 +450,8 @@ static void running_equal(const char *where, const sample *k, const float *got, 
            distance(got + k->sh.trained, want + k->sh.trained, k->sh.total - k->sh.trained, 1e-12), limit);
 }
 
-/* How far a gradient may be off where rounding decides which of two equal items a pool takes: the largest
- * distance of any tensor between the plain kernels and the fastest of this CPU. */
+/* Returns how far a gradient may be off where rounding decides which of two equal items a pool takes: the
+ * largest distance of any tensor between the plain kernels and the fastest of this CPU. */
 static double yardstick(const sample *k) {
     float *grad[2];
     for (int i = 0; i < 2; i++) {
@@ -479,8 +479,8 @@ static double yardstick(const sample *k) {
 
 static const char *const precision_names[] = {"", ", TF32", ", bfloat16"};
 
-/* The largest sets first, those with more placed items before others, as the GPU sorts a batch of several
- * sizes. */
+/* Returns whether set a comes before set b in a batch of several sizes, as the GPU sorts it: the larger
+ * first, of equal sizes the one with more placed items. */
 static int comes_before(const sample *k, uint32_t a, uint32_t b) {
     size_t x = sets_size(&k->sets, a), y = sets_size(&k->sets, b);
     return x != y ? x > y : sets_placed(&k->sets, a) > sets_placed(&k->sets, b);
@@ -495,8 +495,9 @@ static void sort_index(sample *k) {
         }
 }
 
-/* With a precision below float32 as near to the plain kernels as factors of 10 or 7 bits allow; and r, which
- * is made from the same numbers as the CPU's, further off than that of float32 may be. */
+/* Compares each operation with the plain kernels. With a precision below float32, results must be as near as
+ * factors of 10 or 7 bits allow; and r, which is computed from the same numbers as the CPU's, must be further
+ * off than float32 may be. */
 static void operations(const test_case *tc, uint64_t seed, onet_precision precision) {
     char where[96];
     name_case(where, sizeof where, tc);
@@ -628,8 +629,8 @@ static void bits_differ(const char *where, const char *what, const float *got, c
 }
 
 /* A step whose loss is read between forward and backward pass, and forward passes alone, as when the
- * statistics of the norms are measured: the bits of a step in one go, by another net. With batches of
- * several sizes, whose graphs and sums share memory. */
+ * statistics of the norms are measured, must give the bits of a step in one go by another net; also with
+ * batches of several sizes, whose graphs and sums share memory. */
 static void pieces(const test_case *tc, uint64_t seed) {
     char where[96];
     name_case(where, sizeof where, tc);
@@ -806,7 +807,7 @@ static adam_step adam_at(int step, double rate) {
                        .decay = 1e-3 * rate};
 }
 
-/* The error of what has moved from `start`, relative to the move. */
+/* Returns the error of what has moved from `start`, relative to the move. */
 static double move_error(const float *got, const float *want, const float *start, size_t count) {
     double d = 0, w = 0;
     for (size_t i = 0; i < count; i++) {
@@ -837,7 +838,7 @@ static void shadow_check(shadow *w, net *t, const char *where, const char *what)
     free(w->want);
 }
 
-/* The same without the parameters whose gradient is only rounding. */
+/* move_error of the parameters from k->theta, without those whose gradient is only rounding. */
 static double theta_error(const sample *k, const float *got, const float *want) {
     double d = 0, w = 0;
     for (int i = 0; i < k->sh.tensors; i++)
@@ -943,7 +944,7 @@ typedef struct trip { /* some steps of one rank */
     float *grad, *theta, *vectors; /* the gradient of the first step, the others at the end */
 } trip;
 
-/* Which rank has set b of the batch; at two of the steps one rank has all sets. */
+/* Returns which rank has set b of the batch; at two of the steps one rank has all sets. */
 static int owner(const trip *p, int step, int b) {
     return step == 2 ? 0 : step == 3 ? p->m.team->size - 1 : (3 * b + step) / 2 % p->m.team->size;
 }
@@ -1266,8 +1267,8 @@ static void benches(void) {
     benches_shared();
 }
 
-/* Two steps for a profiler, kernel by kernel or as graphs; sets of first items, or of first to last in turn.
- */
+/* Runs two steps for a profiler (profile.sh), kernel by kernel or as graphs; sets of `first` items, or of
+ * `first` to `last` in turn. */
 static void profile(const onet_settings *s, int B, int first, int last, int graphs,
                     onet_precision precision) {
     sample k;

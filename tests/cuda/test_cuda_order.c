@@ -85,7 +85,7 @@ static void add_pairs(sample *k, int R, uint64_t seed) {
     k->sets.pairs = &k->pairs;
 }
 
-/* `rounds` sets of each of the sizes (0 ends the list), the sizes in turn. */
+/* Makes `rounds` sets of each of the sizes (0 ends the list), the sizes in turn. */
 static void sample_make(sample *k, const onet_settings *s, const int *sizes, int rounds, uint64_t seed,
                         int vocabulary) {
     onet_error err;
@@ -218,14 +218,14 @@ static void check(bool ok, const char *where, const char *what, double value) {
 
 /* ---- the tests ---- */
 
-/* The distance of two log-probabilities, relative to what float32 logits allow. */
+/* Returns the distance of two log-probabilities, relative to what float32 logits allow. */
 static double apart(double a, double b) {
     double d = fabs(a - b) / fmax(1, fabs(b));
     return isfinite(d) ? d : (double)INFINITY;
 }
 static const double NEAR = 1e-4;
 
-/* The CPU's score of the orders that the GPU found best. */
+/* Returns the CPU's scores of the orders that the GPU found best. */
 static double *scores_of(const sample *k, onet_orderer *cpu, const answers *a) {
     onet_error err;
     double *score = need(calloc(k->sets.count, sizeof *score));
@@ -278,7 +278,7 @@ static void compare(const char *where, const sample *k, onet_orderer *cpu, const
     free(score);
 }
 
-/* Constraints that the orders found do not keep. */
+/* Returns the number of constraints that the orders found break. */
 static int broken(const onet_sets *sets, const answers *got) {
     int count = 0;
     for (size_t s = 0; s < sets->count; s++) {

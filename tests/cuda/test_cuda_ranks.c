@@ -42,7 +42,7 @@ typedef struct member {
     hall *h;
 } member;
 
-/* Each rank shows a piece; `use` then gets those of all. */
+/* Each rank shows a piece; `use` then receives the pieces of all. */
 typedef void use_fn(const world *w, const hall *h, void *mine, size_t bytes, int root);
 
 static void exchange(const world *w, void *data, size_t bytes, int root, use_fn *use) {

@@ -298,7 +298,7 @@ static void dropout_drops_its_share(void **state) {
     teardown(&b);
 }
 
-/* The loss is that of the right items, the mean over all steps. */
+/* The loss is the mean over all steps of that of the right item, not of the placed one. */
 static void the_loss_is_that_of_the_right_items(void **state) {
     for (int i = 0; i < TRIALS; i++) {
         const trial *tr = &trials[i];

@@ -63,7 +63,7 @@ static void quit(const char *what, const onet_error *err) {
     exit(1);
 }
 
-/* Sets of 2 to 10 items, a ninth of them each, in one. */
+/* Returns sets of 2 to 10 items, a ninth of them of each size. */
 static onet_sets *training_sets(int which, int count) {
     onet_error err;
     int w = tasks[which].width, each = count / 9 + 1;

@@ -1,4 +1,4 @@
-/* Loaded before the program (LD_PRELOAD): counts its allocations and lets one fail.
+/* A library loaded before the program (LD_PRELOAD) that counts its allocations and makes one fail.
  *
  *   OOM_AT=N      allocation number N, from 1, fails; not set: none does
  *   OOM_REST=1    all after it fail too

@@ -19,7 +19,7 @@ REQUESTS = [("GET", "/v1/models", None), ("POST", "/v1/order", ORDER), ("GET", "
 
 
 def start(**environment):
-    """A server under the preloaded library, or None and the error with which it ended."""
+    """Starts a server under the preloaded library; returns it, or None and the error with which it ended."""
     os.environ.update(environment, LD_PRELOAD=PRELOAD)
     try:
         return Server("--model", "sort=" + SORT, "--threads", "1", "--timeout", "2"), None
@@ -36,7 +36,7 @@ def end(server):
 
 
 def answer(server, request):
-    """Status and body; None as status where the connection was closed."""
+    """Returns status and body; None as status where the connection was closed."""
     try:
         status, _, body = server.ask(*request, connection=server.connect(timeout=10))
     except TimeoutError:
@@ -47,7 +47,7 @@ def answer(server, request):
 
 
 def problem(at, good):
-    """What is wrong with a server whose allocation `at` fails; None if nothing is."""
+    """Returns what is wrong with a server whose allocation `at` fails; None if nothing is."""
     server, why = start(OOM_AT=str(at))
     if not server:
         return None if why.status == 5 and "memory" in str(why) else f"status {why.status}: {why}"

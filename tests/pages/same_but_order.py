@@ -37,7 +37,7 @@ BESIDE = ("UserDefined", "Labels")
 
 
 def breaches(root):
-    """What in the reading order of a PAGE file is against the schema: a set of sentences."""
+    """Returns what in the reading order of a PAGE file breaks the schema, as a set of texts."""
     found = set()
     ids = collections.Counter(e.attrib["id"] for e in root.iter() if "id" in e.attrib)
     found.update(f"id {i} twice" for i, count in ids.items() if count > 1)

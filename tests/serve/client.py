@@ -37,7 +37,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
 
     def ask(self, method, path, body=None, headers=None, connection=None):
-        """Status, headers and body of one request; a body that is not bytes is sent as JSON."""
+        """Sends one request; returns status, headers and body. A body that is not bytes is sent as JSON."""
         own = connection or self.connect()
         headers = dict(headers or {})
         if body is not None and not isinstance(body, bytes):
@@ -59,7 +59,7 @@ class Server:
         return status, exact(data)
 
     def metrics(self):
-        """The values by name with labels."""
+        """Returns the values by name with labels."""
         lines = self.ask("GET", "/metrics")[2].decode().splitlines()
         return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if line[0] != "#"}
 

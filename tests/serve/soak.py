@@ -39,7 +39,7 @@ def answers_of(printed):
 
 
 def make_cases():
-    """Requests with their expected answers, all made by the commands."""
+    """Returns requests with their expected answers, all made by the commands."""
     draw = random.Random(1)
     cases = []
     for i in range(24):
@@ -167,7 +167,7 @@ def oversized(server, seed):
 
 
 def reload(server, model):
-    """The same model in a new file: what is served changes, the answers do not."""
+    """Puts the same model in a new file: the file that is served changes, the answers do not."""
     while not done.wait(5):
         shutil.copy(SORT, model + ".new")
         os.rename(model + ".new", model)

@@ -36,13 +36,13 @@ def lines(sets):
 
 
 def answers_of(printed):
-    """What the command added to the sets, number by number."""
+    """Returns what the command added to the sets, number by number."""
     keys = ("order", "logprob", "steps", "top")
     return [{k: v for k, v in exact(line).items() if k in keys} for line in printed.splitlines()]
 
 
 def as_request(said):
-    """The sentence of the command as the server has it: without its options."""
+    """Returns the command's error message as the server words it: without options."""
     sentence = said.splitlines()[0].replace("ordernet order: ", "").replace("standard input", "request")
     return re.sub(r" \([^)]*--[^)]*\)", "", sentence).replace("--", "")
 
@@ -298,7 +298,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(self.server.post("/v1/pages", pages[0])[1]["answers"][0]["order"], ["1", "2", "0"])
 
     def test_sentences(self):
-        """Bad sets get the sentence of the command, with `request` for the file and without its options."""
+        """Bad sets get the command's error message, with `request` for the file and without options."""
         for bad in ('{"items": [[1], [2, 3]]}', '{"items": []}', '{"items": [[1, 2]]}', '{"items": ["a"]}', '{"items": [[1e39]]}',
                     '{"items": [[NaN]]}', '{"items": [[1], [2]], "first": 7}', '{"items": [[1], [2]], "before": [[0, 1], [1, 0]]}',
                     '{"items": [[1], [2]], "context": [0, 1]}', '{"order": [1]}', '{"items": [[1]], "order": [4]}'):

@@ -37,7 +37,7 @@ def path(name):
 
 
 def run(*arguments, stdin=None, status=0):
-    """What the program prints; with another status than 0 what it says of the error."""
+    """Returns what the program prints; its error message when its status is not 0."""
     done = subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, cwd=SCRATCH.name)
     if done.returncode != status:
         raise AssertionError(f"{' '.join(map(str, arguments))}: status {done.returncode}: {done.stderr.decode()}")
@@ -45,7 +45,7 @@ def run(*arguments, stdin=None, status=0):
 
 
 def bits(values):
-    """Numbers as their bytes, so that -0 is not 0; NaN as one value."""
+    """Returns numbers as their bytes, so that -0 is not 0; NaN as one value."""
     array = np.array(values, np.float64)
     array[np.isnan(array)] = np.nan
     return array.tobytes()
@@ -243,7 +243,7 @@ FORMATS = {
 
 
 def holds(name, data):
-    """Whether the format has a place for all of it."""
+    """Returns whether the format can hold all of it."""
     if name == "pointer.txt":
         return not any(data.context) and not any(data.more) and not any(np.isnan(one).any() for one in data.items)
     return not any(data.more) or name in ("arrays.jsonl", "array.json", "objects.jsonl")

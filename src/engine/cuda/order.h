@@ -26,7 +26,7 @@ typedef struct order_net {
     size_t rows;    /* [D, Q] */
     size_t start_q; /* [Q] */
     size_t conv;    /* block m from order_net_conv(m, C) on: [m, 3, C in, C out] */
-    size_t pool;    /* likewise: [3, m*C in, C out], the norms of the pools folded in */
+    size_t pool;    /* block m from order_net_conv(m, C) on: [3, m*C in, C out], the pools' norms folded in */
     size_t last;    /* [N, 3, E, C]: what relations from the item placed last give */
     size_t bias;    /* [N, 3, C]: at step 0, 1, and from 2 on; the shifts of v and of the pools folded in */
     size_t sign;    /* [N, C] */
@@ -42,7 +42,7 @@ typedef struct order_net {
 #else
 #define CUDA_BOTH
 #endif
-/* Weights of the blocks before block m. */
+/* Returns the number of weights of the blocks before block m. */
 CUDA_BOTH static inline size_t order_net_conv(int m, int C) {
     return (size_t)m * (size_t)(m - (m > 0)) / 2 * 3 * (size_t)C * (size_t)C;
 }
@@ -69,12 +69,12 @@ CUDA_BOTH static inline order_rules order_rules_at(int32_t *numbers, int n) {
 }
 
 /* Sets of one size, of which the first `placed` items are put in order and the others are context. The device
- * works on a part of the sets at a time and asks for it when it has room: take gives false to stop, or fills
- * items [count, n, width]; where the net takes relations, pairs [count, n, n, E]; when orders are to be
- * scored, given [count, placed]; and where the sets have constraints, rules [count, rules], see order_rules.
- * give gets what was found, for each set `found` orders, best first: order and step [count, found, placed],
- * logprob [count, found], -INFINITY where constraints allow fewer orders. Both are about the sets first ..
- * first + count - 1 of this batch. */
+ * works on a part of the sets at a time, first .. first + count - 1 of this batch, and calls take when it has
+ * room: take returns false to stop, or fills items [count, n, width]; where the net takes relations, pairs
+ * [count, n, n, E]; when orders are to be scored, given [count, placed]; and where the sets have constraints,
+ * rules [count, rules], see order_rules. give receives what was found, for each set `found` orders, best
+ * first: order and step (the probability of each choice) [count, found, placed], logprob [count, found],
+ * -INFINITY where constraints allow fewer orders. */
 typedef struct order_batch {
     int n, placed;
     int beams, found; /* found <= beams <= placed! */
@@ -93,7 +93,7 @@ struct order_device {
     void (*close)(order_device *d);
     /* ONET_MEMORY: the device has not enough memory for a single set; ONET_INTERRUPTED: take stopped it. */
     onet_status (*run)(order_device *d, const order_batch *batch, onet_error *err);
-    /* Replaces the numbers; their places stay. */
+    /* Replaces the values of the weights; the layout stays. */
     onet_status (*weights)(order_device *d, const float *numbers, onet_error *err);
     int n;       /* for the caller: the size of sets that the weights are for */
     bool poison; /* for the tests: all memory is filled with NaN before it is used */

@@ -81,7 +81,7 @@ template <class T> static inline T __ldg(const T *p) {
 template <class T> static inline T __ldcg(const T *p) {
     return *p;
 }
-/* By words of 8 bytes, each read or written at once. */
+/* Reads by words of 8 bytes, each atomically. */
 template <class T> static inline T __ldcv(const T *p) {
     uint64_t words[sizeof(T) / 8];
     for (size_t i = 0; i < sizeof(T) / 8; i++)
@@ -134,9 +134,9 @@ static inline unsigned __umulhi(unsigned a, unsigned b) {
 
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xffffffff);
-/* The value of lane `lane` of this warp. */
+/* Writes to `theirs` what lane `lane` of this warp passes as `mine`. */
 void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane);
-/* The values of all 32 lanes. */
+/* Writes to `all` what all 32 lanes pass as `mine`. */
 void emulated_gather(const void *mine, void *all, size_t bytes);
 static inline int emulated_lane() {
     return (int)threadIdx.x & 31;

@@ -107,7 +107,7 @@ static void meet(rendezvous *r) {
     go_home(&b->fibers[b->now], b);
 }
 
-/* The same with memory ordering: writes of any fiber before it are visible to all fibers after it. */
+/* meet() with memory ordering: writes of any fiber before it are visible to all fibers after it. */
 static void meet_in_order(rendezvous *r) {
     char *order = &r->order[r->round & 1];
     race_release(order);
@@ -161,7 +161,7 @@ void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     struct factors {
         unsigned a[4], b[2];
     } mine;
-    /* With the 10 bits of mantissa that a tensor core takes. */
+    /* A tensor core takes 10 bits of the mantissa. */
     for (int i = 0; i < 4; i++) mine.a[i] = a[i] & 0xffffe000u;
     for (int i = 0; i < 2; i++) mine.b[i] = b[i] & 0xffffe000u;
     const unsigned char *all = pass_to_warp(&mine, sizeof mine);
@@ -179,7 +179,7 @@ void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     }
 }
 
-/* Of `pairs` registers of b, each with two terms. */
+/* The product in bfloat16; b has `pairs` registers, each with two terms. */
 static void mma_pairs(float (&c)[4], const unsigned *a, const unsigned *b, int pairs) {
     struct factors {
         unsigned a[4], b[2];
@@ -244,7 +244,8 @@ void __nanosleep(unsigned) {
     sched_yield();
 }
 
-/* Runs its part of one kernel after the other: to make a fiber takes longer than many kernels. */
+/* The life of a fiber: it runs its part of one kernel after the other, since making a fiber takes longer than
+ * many kernels. */
 static void fiber_main() {
     for (;;) {
         block *b = running;
@@ -276,7 +277,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
         shared = (float4 *)aligned_alloc(256, SHARED);
         shared_used = SHARED;
     }
-    /* NaN: what this block may use, and what the one before it did. */
+    /* Fills with NaN what this block may use, and what the block before it used. */
     memset((void *)shared, 0xff, std::max(shared_used, c->dynamicSmemBytes));
     shared_used = c->dynamicSmemBytes;
     b.warps.assign((count + 31) / 32, rendezvous());
@@ -382,7 +383,7 @@ cudaError_t emulated_do(std::function<void()> what) {
     return cudaSuccess;
 }
 
-/* A setting of the emulated GPU that a test has made, or the default. */
+/* Returns a setting of the emulated GPU from the environment, where a test sets it, or the default. */
 static unsigned set_to(const char *variable, unsigned otherwise) {
     const char *value = getenv(variable);
     return value ? (unsigned)atoi(value) : otherwise;

@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]);
-/* Of bfloat16, 16 or 8 terms. */
+/* Products in bfloat16 of 16 or 8 terms. */
 void mma16(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1);
 void mma8(float (&c)[4], unsigned a0, unsigned a1, unsigned b);
 
-/* Rounds to nearest, ties to even. */
+/* Returns x in bfloat16, rounded to nearest, ties to even. */
 static inline uint16_t emulated_bf16(float x) {
     unsigned bits = __float_as_uint(x);
     if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fff;

@@ -1,6 +1,7 @@
-/* Divides a batch into tiles, one per thread block, for the kernels over pairs and cells: by a plan where all
- * sets have one size, by tables made anew for each batch where they have several. Also the fast division that
- * the tiles need. */
+/* Declares how a batch is divided into tiles, one per thread block, for the kernels over pairs and cells: a
+ * plan where all sets have one size, tables made for each batch where they have several. Also defines
+ * division rounded up (up) and fast division on the device (divider). gpu.cuh defines rows, steps, pairs and
+ * cells. */
 #ifndef CUDA_BASE_BATCH_CUH
 #define CUDA_BASE_BATCH_CUH
 
@@ -11,7 +12,7 @@
 __host__ __device__ static inline int up(int a, int b) {
     return (a + b - 1) / b;
 }
-/* Division by a number that the host knows, of numbers from 0 to 65535. */
+/* A divisor that the host knows, for fast division of numbers from 0 to 65535 on the device. */
 struct divider {
     int d;
     unsigned inverse; /* 2^32 / d, rounded up */
@@ -28,7 +29,8 @@ static inline divider divider_of(int d) {
 
 /* ---- a batch of one size ---- */
 
-/* The plan of each kernel over cells. `tiles` is the grid, and the number of parts of its sums. */
+/* The plan of each kernel over pairs or cells. `tiles`: thread blocks, each of which leaves a part of the
+ * sums. */
 struct pair_plan {
     int S, rows, parts; /* S sets per tile; if S is 0, `rows` rows of one set, in `parts` tiles */
     int jc, kc;         /* items j and hidden channels at a time */
@@ -52,8 +54,8 @@ struct back_plan {
 
 /* ---- a batch of several sizes ---- */
 
-/* A batch whose sets have several sizes is sorted by size, the largest first. Its kernels find what a block
- * works on in tables that the host makes for each batch (layers/mixed.cu); a tile has sets of one size. */
+/* A batch whose sets have several sizes is sorted by size, the largest first. The host makes tables for each
+ * batch (layers/mixed.cu), which tell a thread block what it works on; a tile has sets of one size. */
 struct set_place { /* a set of the batch: n items, m of them placed */
     int n, row0, pair0;
     int m, step0, cell0;
@@ -61,7 +63,7 @@ struct set_place { /* a set of the batch: n items, m of them placed */
      * 3, ... */
     int parts, more;
 };
-/* Set b, where the batch has one size (places is NULL) or several. */
+/* Returns the place of set b; places is NULL where the batch has one size. */
 __device__ static inline set_place place_of(const set_place *places, int n, int b) {
     if (places) return places[b];
     return {n, b * n, b * n * n, n, b * n, b * n * n, 1, 0};
@@ -109,8 +111,8 @@ struct mixed_batch {
     weight_tiles weights[2]; /* between cells, between pools */
     int largest;             /* n of the largest set */
 };
-/* Sets of one size that follow each other in a sorted batch; the entry after the last run has the totals:
- * its sets, row0 and so on are those of the whole batch. */
+/* Sets of one size that follow each other in a sorted batch. The entry after the last run has the totals of
+ * the batch: its sets, rows, pairs, steps and cells. */
 struct set_run {
     int n, m, sets;
     int row0, pair0, step0, cell0;

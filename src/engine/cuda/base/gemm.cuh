@@ -34,7 +34,7 @@ struct tile {
         float out[G][BM * LD]; /* a group's results */
     };
 
-    /* Four neighbours among the results. */
+    /* Returns four adjacent results of a row. */
     __device__ float4 results(int row, int column) const {
         float4 v = load4(out[0] + row * LD + column);
 #pragma unroll
@@ -58,8 +58,8 @@ template <int U, int COUNT, int STEP, class F> __device__ static inline void rol
     }
 }
 
-/* A chunk of an operand along K, from `k` on: from(row) is where its row begins. E numbers at a time;
- * those at `end` and beyond become 0. */
+/* Starts the copy of a chunk of an operand along K, from `k` on, E numbers at a time; those at `end` and
+ * beyond become 0. from(row) returns the address of a row. */
 template <class T, int ROWS, int E, class F>
 __device__ static inline void fetch_along(float *to, int k, int end, F from) {
     constexpr int EACH = T::BK / E;
@@ -71,7 +71,8 @@ __device__ static inline void fetch_along(float *to, int k, int end, F from) {
     });
 }
 
-/* A chunk of an operand across K: from(k) is where the tile's columns begin, `count` of which are there. */
+/* Starts the copy of a chunk of an operand across K. from(k) returns the address of the tile's first column
+ * in row k; the tile has `count` columns. */
 template <class T, int COLUMNS, int E, class F>
 __device__ static inline void fetch_across(float *to, int k, int end, int count, F from) {
     constexpr int EACH = COLUMNS / E;
@@ -86,9 +87,10 @@ struct as_loaded {
     __device__ float operator()(int, float v) const { return v; }
 };
 
-/* The sum over the chunks of a b, to s.results. fetch_a(chunk, to) and fetch_b(chunk, to) start the copy
- * of a chunk of an operand; vb(column in tile, number) may replace a number of b. The kernel waits here
- * for the one before it (wait_turn): fetch_b must not read what that one writes. */
+/* Leaves the product a b, summed over the chunks, in s.out, which s.results reads. fetch_a(chunk, to) and
+ * fetch_b(chunk, to) start the copy of a chunk of an operand; vb(column in tile, number) may replace a number
+ * of b. The kernel waits here for the one before it (wait_turn): fetch_b must not read what that one writes.
+ */
 template <class T, class FA, class FB, class VB = as_loaded>
 __device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, VB vb = VB()) {
     constexpr int STAGES = T::STAGES, LDA = T::LDA, LDB = T::LDB;

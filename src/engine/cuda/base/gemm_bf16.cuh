@@ -28,12 +28,12 @@ template <int BM_, int BN_, int DOWN_, int ACROSS_, bool KA_, bool KB_> struct t
         float out[1][BM * LD];
     };
 
-    /* Four neighbours among the results. */
+    /* Returns four adjacent results of a row. */
     __device__ float4 results(int row, int column) const { return load4(out[0] + row * LD + column); }
 };
 
-/* A chunk of an operand along K, from `k` on: from(row) is where its row begins; numbers at `end` and beyond,
- * a multiple of 8, become 0. */
+/* Starts the copy of a chunk of an operand along K, from `k` on; numbers at `end`, a multiple of 8, and
+ * beyond become 0. from(row) returns the address of a row. */
 template <class T, int ROWS, class F>
 __device__ static inline void fetch_along_bf16(bf16 *to, int k, int end, F from) {
     constexpr int EACH = T::BK / 8;
@@ -45,8 +45,8 @@ __device__ static inline void fetch_along_bf16(bf16 *to, int k, int end, F from)
                       there ? 4 : 0);
 }
 
-/* A chunk of an operand across K: from(k) is where the tile's columns begin, `count` of which are there, a
- * multiple of 8. */
+/* Starts the copy of a chunk of an operand across K. from(k) returns the address of the tile's first column
+ * in row k; the tile has `count` columns, a multiple of 8. */
 template <class T, int COLUMNS, class F>
 __device__ static inline void fetch_across_bf16(bf16 *to, int k, int end, int count, F from) {
     constexpr int EACH = COLUMNS / 8;
@@ -59,9 +59,9 @@ __device__ static inline void fetch_across_bf16(bf16 *to, int k, int end, int co
     }
 }
 
-/* The sum over the chunks of a b, to s.results. fetch_a(chunk, to) and fetch_b(chunk, to) start the copy of a
- * chunk of an operand. The kernel waits here for the one before it (wait_turn): fetch_b must not read what
- * that one writes. */
+/* Leaves the product a b, summed over the chunks, in s.out, which s.results reads. fetch_a(chunk, to) and
+ * fetch_b(chunk, to) start the copy of a chunk of an operand. The kernel waits here for the one before it
+ * (wait_turn): fetch_b must not read what that one writes. */
 template <class T, class FA, class FB>
 __device__ static inline void product_of_bf16(T &s, int chunks, FA fetch_a, FB fetch_b) {
     constexpr int STAGES = T::STAGES, LDA = T::LDA, LDB = T::LDB;

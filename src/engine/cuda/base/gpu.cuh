@@ -1,5 +1,6 @@
 /* Declares what the CUDA training kernels share: the state of the net on the device (struct gpu), the
- * functions of each layer, launches, norms, pools and sums over a warp or a batch. */
+ * functions of each layer, launches, norms, pools, dropout, asynchronous copies and sums over a warp or a
+ * batch. Defines the notation of the CUDA code: rows, steps, pairs, cells, lags, v, dpre. */
 /* clang-format off */
 /*   src/engine/kernels/gpu_library.h  what the library offers to the rest of the program
  *   src/engine/cuda/base              what the others share: this file, mma.cuh and gemm.cuh (tensor cores), norms
@@ -15,9 +16,17 @@
  *
  * R rows: the items of all sets, set after set, in each set those that are placed before its context items;
  * row R is the start vector. T steps: those of all sets, set after set. Pairs (i, j) of the encoder, n*n per
- * set, and cells (t, i) of the decoder, m*m per set, follow each other likewise. Where all sets have n items
- * and place all of them, item i of set b is row b*n + i, and its step t is number b*n + t. Widths H, O, C are
- * padded to 16, and the padding is zero. E: relations from an item to another one.
+ * set, and cells (t, i) of the decoder, m*m per set (m: the items that are placed), are stored set after set
+ * too. Where all sets have n items and place all of them, item i of set b is row b*n + i, and its step t is
+ * number b*n + t. Widths H, O, C are padded to 16, and the padding is zero. E: relations from an item to
+ * another one.
+ *
+ * As in docs/model.md, x'_i is item i after the encoder and y'_t is x' of the item placed at step t-1, the
+ * start vector at step 0. A decoder block's conv sees steps t, t-1, t-2: lags 0, 1, 2. r is its output after
+ * the ReLU, v = g*r + e is r normed; dv is the gradient of v, dpre that of the conv's output before the ReLU.
+ * q: the products of x' with all decoder weights that multiply x' or y', [6, C] per block: 3 lags of x', then
+ * 3 of y'. In the encoder h = relu(a_i + c_j) and u is the output before norm2; du is the gradient before u's
+ * ReLU, dac that of a and c.
  *
  * The backward pass of a norm is linear in sums that are known only when the whole batch has been seen. So
  * each pass over cells leaves sums, from which the next kernel makes the gradient:
@@ -50,7 +59,7 @@ enum {
     CHUNK = 1024,     /* parameters per thread block of the optimiser */
     SPLITS = 16,      /* the most parts of a weight gradient */
     BACK_MORE = 2,    /* rows, per row of the batch, of what tiles of pair_backward add up later */
-    CONV_SPLITS = 64, /* the same where the gradient is a sum over cells or pairs */
+    CONV_SPLITS = 64, /* as SPLITS, where the gradient is a sum over cells or pairs */
     SIDES = 3,        /* streams beside the main one */
     DEEP = 8,         /* the most blocks of encoder and of decoder in the narrow family */
     /* Bytes of shared memory, at most, in arrays of fixed size: */
@@ -69,7 +78,7 @@ struct exchange_args {
     unsigned *epoch;
 };
 
-struct norms { /* of one layer or, block after block, of several: [width padded] each */
+struct norms { /* y = g*r + e; of one layer or, block after block, of several: [width padded] each */
     float *mean, *inv, *g, *e;
 };
 
@@ -113,7 +122,7 @@ struct graph { /* of a batch of one size */
     onet_precision precision;
     cudaGraphExec_t exec;
 };
-/* Which parts of a step are waiting. */
+/* Parts of a step that are noted and not launched yet. */
 enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4, PARTS = 8 };
 
 struct slot { /* pinned memory for what one step sends */
@@ -156,7 +165,7 @@ struct weight_arrays {
     float *dec_k0, *dec_k1; /* [N, C] */
     float *rows;            /* [Q, columns]: the decoder's weights that see x' and y' */
     float *conv, *conv_t;   /* [pairs, 3, C in, C out] and [pairs, 3, C out, C in]: those that see v */
-    float *pool, *pool_t;   /* likewise for the pools */
+    float *pool, *pool_t;   /* in the same layout: those that see the pools */
 };
 
 /* The tensors of a step, with memory for batches up to gpu.room. */
@@ -168,8 +177,8 @@ struct step_arrays {
     float *sum_more;                      /* [BACK_MORE * R, H]: as encoder_block.sum (pairs.cuh) */
     float *q, *dq;                        /* [R + 1, Q] */
     float *r, *dv;                        /* [N, cells, C] */
-    float *dec_v, *dpre;                  /* the same, normed; written by the next kernel of the main line */
-    float *dec_pool, *dstep;              /* [N, T, C]: pools, and sums of dpre over the items, likewise */
+    float *dec_v, *dpre;                  /* v and dpre; written by the next kernel of the main stream, as: */
+    float *dec_pool, *dstep;              /* [N, T, C]: pools after the norm, sums of dpre over the items */
     float *praw;                          /* [N, T, C]: pools before the norm */
     int *parg;                            /* [N, T, C] */
     float *step_dv, *step_count, *step_r; /* [N, T, C]: sums over the items with r > 0 */
@@ -179,14 +188,14 @@ struct step_arrays {
     float *head_total;                  /* [N*C + D padded] */
     float *conv_part, *pool_part;       /* [splits, pairs, 3, C, C] */
     float *rows_part;                   /* [splits, Q, D] */
-    const float *conv_from, *pool_from; /* where finish reads them */
+    const float *conv_from, *pool_from; /* the parts or their totals, which finish reads */
     int conv_splits, pool_splits, rows_splits;
     double *part;      /* sums of tiles */
     float *part_f;     /* [tiles, H + O] */
     double *loss_part; /* [B] */
 };
 
-/* Where products are in bfloat16. Of an encoder block: W1 [2H, columns], as half_columns says; W2 times
+/* Weights of an encoder block for products in bfloat16: W1 [2H, columns], as half_columns says; W2 times
  * norm1's scale, [O, H], the hidden channels of each 16 in the order of an mma, and [H, O]; W2 as [H, O]; and
  * its bias with norm1's shift in it. */
 struct bf16_block {
@@ -201,14 +210,14 @@ struct bf16_arrays {
 
 /* Of nets with relations. */
 struct relation_arrays {
-    float *value;              /* [n*n per set, E]: as the sets have them, set after set, */
-    uint64_t *row;             /* [items]: and where those of an item begin */
+    float *value;              /* [n*n per set, E]: as the sets have them, set after set */
+    uint64_t *row;             /* [items]: the pair of `value` at which an item's relations begin */
     float *e;                  /* [pairs, 2E]: of the batch, e_ij and e_ji, standardised */
     float *w[MAX_BLOCKS];      /* [2E, H]: the weights of an encoder block that see them */
     float *w_part[MAX_BLOCKS]; /* [w_splits, 2E, H]: of their gradient */
     int w_splits[MAX_BLOCKS];
-    float *last;      /* [N, 3, E, C]: the decoder's weights that see those from the item placed last */
-    float *last_part; /* [last_splits, last_width]: of their gradient, and of the head's */
+    float *last;      /* [N, 3, E, C]: the decoder's weights of relations from the item placed last */
+    float *last_part; /* [last_splits, last_width]: of their gradient and of the head's */
     int last_splits;
 };
 
@@ -244,12 +253,13 @@ struct launch_queue {
     cudaStream_t stream, side[SIDES];
     cudaEvent_t fork, join[SIDES];
     int forked[SIDES];
-    bool chained; /* the last thing on the main stream was a kernel of the main line */
+    bool chained; /* the main stream ends with a kernel that `chain` launched */
     bool eager;
     int waiting;
     graph *graphs; /* of batches of one size */
     int graph_count;
-    cudaGraphExec_t mixed[PARTS]; /* of the last batches of several sizes, by the parts of the step */
+    /* Graph of the latest batch of several sizes, indexed by the sum of the parts that it launches. */
+    cudaGraphExec_t mixed[PARTS];
 };
 
 /* What comes out of a step: sums over its parts, losses, and what ranks exchange. */
@@ -284,7 +294,7 @@ struct gpu {
     relation_arrays related;
     step_sending send;
     step_results result;
-    struct { /* what is as long as the gradient or the batch; only where ranks share a batch */
+    struct { /* host memory for all-reduces of the gradient and of words; only where ranks share a batch */
         void *memory;
         float *grad;          /* [trained] */
         float *here, *word_d; /* [rows, width]: gradients of this rank's items, and of the whole batch */
@@ -307,8 +317,8 @@ static inline feature_columns columns_of(const net_shape *sh, int block) { /* bl
     c.width = up(in + c.gap, 4) * 4;
     return c;
 }
-/* The same in bfloat16, of features too: the items' own, a column of ones and zeros up to a multiple of 8,
- * then the pool of one block after the other, padded. */
+/* Layout of a row of weights or features in bfloat16: the items' own features, a column of ones and zeros up
+ * to a multiple of 8, then the pool of one block after the other, padded. */
 struct half_columns {
     int inputs, base, O, out, width;
 };
@@ -319,33 +329,36 @@ static inline half_columns half_columns_of(const gpu *s, int block) {
     h.width = h.base + block * h.O;
     return h;
 }
-/* Which of the columns without padding this is; -1: none. */
+/* Returns the index of `column` among the columns without padding; -1: it is padding. */
 __device__ static inline int own_column(const half_columns &h, int column) {
     if (column < h.base) return column < h.inputs ? column : -1;
     int k = (column - h.base) / h.O, o = column - h.base - k * h.O;
     return column < h.width && o < h.out ? h.inputs + k * h.out + o : -1;
 }
-/* Numbers in a part of the gradients of weights that see relations from the item placed last: [N, 3, E, C] of
- * the decoder, then [E padded to 4] of the head. */
+/* Returns the numbers in one split of relation_arrays.last_part: [N, 3, E, C] of the decoder, then [E padded
+ * to 4] of the head. */
 static inline int last_width(const gpu *s) {
     int E = s->base.sh->s.relations;
     return 3 * s->N * E * s->C + up(E, 4) * 4;
 }
+/* Returns the pairs of decoder blocks of which the later sees the earlier. */
 static inline int pairs(int N) {
     return N * (N - 1) / 2;
 }
 
-/* Keeps the first error in `failed`; nothing is launched after it. False: there is an error. */
+/* Keeps the first error in `failed`. Returns false once any error, now or earlier, was noted; then nothing
+ * more is launched. */
 bool gpu_note(char failed[256], cudaError_t e, const char *what);
 bool gpu_ok(gpu *s, cudaError_t e, const char *what);
-onet_status gpu_status(const gpu *s, onet_error *err); /* the error message */
+/* Returns ONET_OK, or ONET_FAILED with a message that has the error in `failed`. */
+onet_status gpu_status(const gpu *s, onet_error *err);
 /* gpu_fork: side stream i waits for all work on the main stream; gpu_join: the main stream waits for side
  * stream i. */
 void gpu_fork(gpu *s, int i);
 void gpu_join(gpu *s, int i);
 
 void gpu_take(gpu *s);
-void gpu_relate(gpu *s); /* the same for relations, and the weights that see them */
+void gpu_relate(gpu *s); /* gathers the batch's relations and packs the weights that see them */
 void gpu_pack(gpu *s);
 /* An operation ends where the sums of a norm are complete; step.cu then calls norms_total. */
 void gpu_encoder_rows(gpu *s, int block);
@@ -358,8 +371,8 @@ void gpu_head(gpu *s);
 void gpu_decoder_backward(gpu *s, int block);
 void gpu_decoder_rows_backward(gpu *s);
 
-/* The step, or one operation of it, by the narrow family; false, and nothing done, where it does not take
- * the net or the batch. */
+/* Launch the step, or one operation of it, by the narrow family. Return false, with nothing done, where it
+ * does not take the net or the batch. */
 typedef enum {
     NARROW_TAKE,
     NARROW_BEGIN,
@@ -371,7 +384,7 @@ typedef enum {
     NARROW_ROWS_BACK,
     NARROW_ENCODER_BACK
 } narrow_operation;
-bool gpu_narrow_net(const gpu *s); /* could it take this net, with some batch? */
+bool gpu_narrow_net(const gpu *s); /* does the narrow family take this net, with some batch? */
 bool gpu_narrow(gpu *s, int parts);
 bool gpu_narrow_operation(gpu *s, narrow_operation what, int block);
 
@@ -380,7 +393,7 @@ void gpu_share_gradient(gpu *s);
 void gpu_adam(gpu *s);
 void gpu_average(gpu *s, double decay);
 
-/* Finds the GPU that is asked for and gives its number; the error says what is missing. */
+/* Writes the number of the requested GPU to *device; the error says what is missing. */
 onet_status gpu_find(gpu_choice gpu, int *device, onet_error *err);
 
 /* Places arrays one after the other; with base NULL it only counts. */
@@ -412,8 +425,9 @@ static inline void drop(void **p) {
     *p = nullptr;
 }
 
-/* The plans and tables of batch.cuh; false: a set does not fit into the shared memory of a thread block.
- * Tables have room for a tile per row (pair), step (conv); back_tiles_most (back). */
+/* Make the plans and tables of batch.cuh. Return false where a set does not fit into the shared memory of a
+ * thread block. `out` needs room for one pair_tile per row, one conv_span per step and back_tiles_most
+ * back_tiles. */
 bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out);
 bool back_tiles_make(const gpu *s, const set_run *runs, int count, set_place *places, back_plan *p,
                      back_tile *out);
@@ -486,7 +500,7 @@ static inline onet_precision precision_of(const gpu *s) {
     onet_precision p = s->base.precision;
     return p == ONET_BF16 && s->base.sh->s.relations ? ONET_TF32 : p;
 }
-/* f<P>(), where P is the precision of products. */
+/* Calls f<P>(), where P is the precision of products. */
 template <class F> static void with_precision(const gpu *s, F f) {
     onet_precision p = precision_of(s);
     if (p == ONET_BF16)
@@ -501,8 +515,8 @@ template <class F> static void with_precision(const gpu *s, F f) {
 
 /* ---- parts of kernels ---- */
 
-/* A kernel of the main stream starts while the one before it still runs. Here it waits until that one has
- * ended, and lets the next one start. */
+/* A kernel that `chain` launched may start while the one before it still runs. Here it waits until that one
+ * has ended, and lets the next one start. */
 __device__ static inline void wait_turn() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -510,7 +524,7 @@ __device__ static inline void wait_turn() {
 #endif
 }
 
-/* True in the one block that finishes last: all that the others wrote is then visible to it. */
+/* Returns true in the one block that finishes last, to which all that the others wrote is visible. */
 __device__ static inline bool last_block(unsigned *counter, unsigned total) {
     __shared__ unsigned ticket;
     __syncthreads();
@@ -544,7 +558,7 @@ __device__ static inline void add_wide(four &a, const float *p) {
 }
 
 /* total [width] = sum over the rows of part [rows, width], always in the same order. width is a multiple of
- * 4; scratch has room for `room` doubles, at least width. Ends with all threads seeing total. */
+ * 4; scratch has room for `room` doubles, at least width. When it returns, all threads see total. */
 template <class T>
 __device__ static void column_totals(const T *part, int rows, int width, double *total, double *scratch,
                                      int room) {
@@ -572,8 +586,8 @@ __device__ static void column_totals(const T *part, int rows, int width, double 
     __syncthreads();
 }
 
-/* A norm from its sums, for the forward pass. Where ranks share a batch, the functions below only leave
- * the sums in `share`; norms.cu calls them again with the sums of all ranks. */
+/* What norm_make needs to compute a norm from the sums over its cells. Where ranks share a batch, the
+ * functions below only write the sums to `share`; norms.cu calls them again with the sums of all ranks. */
 struct norm_forward {
     norms b;
     float *theta;
@@ -604,8 +618,9 @@ __device__ static inline void norm_make(const norm_forward &p, int c, double sum
     *rv = (float)((1 - NORM_MOMENTUM) * (double)old_var + NORM_MOMENTUM * (var * p.sample));
 }
 
-/* Its backward pass: gradients of gamma and beta, and k0, k1; in the decoder the gradient of the bias
- * before it too. The gradients are those of this rank's sets, k0 and k1 those of the whole batch. */
+/* What the backward pass of a norm needs: it computes the gradients of gamma and beta and the coefficients
+ * k0, k1; in the decoder also the gradient of the bias before the norm. The gradients are those of this
+ * rank's sets, k0 and k1 those of the whole batch. */
 struct norm_backward {
     norms b;
     float *grad;
@@ -638,7 +653,8 @@ __device__ static inline void norm_back(const norm_backward &p, int c, double dy
         norm_back_total(p, c, dy, dy_xhat);
 }
 
-/* After norm_back: from the sums over the cells with r > 0 of dv, 1 and r. */
+/* Writes the gradient of the bias, after norm_back, from the sums over the cells with r > 0 of dv, 1 and r.
+ */
 __device__ static inline void norm_bias(const norm_backward &p, int c, double dv, double count, double r) {
     if (p.share) {
         p.share[2 * p.width + c] = dv;
@@ -648,8 +664,9 @@ __device__ static inline void norm_bias(const norm_backward &p, int c, double dv
         p.grad[p.bias + c] = (float)((double)p.b.g[c] * dv - (double)p.k0[c] * count - (double)p.k1[c] * r);
 }
 
-/* The pools of an encoder block (kernels/cpu_pool.c has the formulas). Whether one is made from the sum of
- * the cells of the other items, else from the best of them; and what a sum is divided by. */
+/* The pools of an encoder block (kernels/cpu_pool.c has the formulas). pool_sums: whether the pool is
+ * computed from the sum over the other items, not from the best of them; pool_divisor: what the sum is
+ * divided by. */
 __device__ static inline bool pool_sums(onet_pool pool) {
     return pool == ONET_POOL_MEAN;
 }
@@ -686,12 +703,12 @@ static inline dropout dropout_of(const gpu *s) {
     return {s->step.dropout_key, dropout_limit(share), 1 / (1 - share)};
 }
 
-/* Copies 16 bytes from global to shared memory asynchronously; async_wait<N> waits for all but the last N
+/* Starts a copy of 16 bytes from global to shared memory; async_wait<N> waits for all but the last N
  * committed groups. */
 __device__ static inline void async_copy(float *to, const float *from) {
     __pipeline_memcpy_async(to, from, 16);
 }
-/* E numbers (4 or 1), of which the first `there` count and the others become 0. */
+/* Starts a copy of E numbers (4 or 1), of which all but the first `there` become 0. */
 template <int E> __device__ static inline void async_copy(float *to, const float *from, int there) {
     int bytes = max(0, min(there, E)) * 4;
 #ifdef __CUDACC__
@@ -717,13 +734,13 @@ __device__ static inline float relu(float x) {
     return fmaxf(x, 0.0f);
 }
 
-/* The sum over the lanes of a warp, for each lane with the same bits. */
+/* Returns the sum over the lanes of a warp, the same bits in each lane. */
 template <class T> __device__ static inline T warp_sum(T v) {
     for (int k = 16; k; k /= 2) v += __shfl_xor_sync(0xffffffff, v, k);
     return v;
 }
 
-/* From global memory, not through the read-only cache: the kernel before may still write when this one
+/* Loads from global memory, not through the read-only cache: the kernel before may still write when this one
  * starts. */
 template <class T> __device__ static inline T load(const T *p) {
     return *p;
@@ -737,7 +754,8 @@ __device__ static inline void store4(float *p, float4 v) {
 
 /* ---- the norms of the net (norms.cu) ---- */
 
-/* Of encoder block `block`: the norm over hidden channels, and that over its output. */
+/* Return the arguments of norm1 (hidden channels) and norm2 (output) of an encoder block and of the norm of a
+ * decoder block, forward and backward. */
 norm_forward norms_first(const gpu *s, int block);
 norm_forward norms_second(const gpu *s, int block);
 norm_forward norms_decoder(const gpu *s, int block);
@@ -745,8 +763,8 @@ norm_backward norms_first_back(const gpu *s, int block);
 norm_backward norms_second_back(const gpu *s, int block);
 norm_backward norms_decoder_back(const gpu *s, int block);
 
-/* To be called after the kernel that adds up the sums of this norm and before any that uses the norm. Does
- * something only where ranks share a batch. */
+/* All-reduces the sums of a norm and computes it from the totals; does nothing with a single rank. Call it
+ * after the kernel that adds up the sums and before any that uses the norm. */
 void norms_total(gpu *s, norm_forward p);
 void norms_total(gpu *s, norm_backward p);
 

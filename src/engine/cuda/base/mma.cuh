@@ -19,13 +19,13 @@
 
 #include "engine/cuda/base/gpu.cuh"
 
-/* x rounded to nearest, as a factor: the lower 13 bits are left over. The minimum keeps the GPU's own NaN,
- * 0x7fffffff, to which adding would give -0. */
+/* Returns x rounded to nearest, as a factor: the lower 13 bits are not cleared. The minimum keeps the GPU's
+ * own NaN, 0x7fffffff, to which adding would give -0. */
 __device__ static inline unsigned tf32_of(float x) {
     return (unsigned)(min(__float_as_int(x), 0x7fffefff) + 0x1000);
 }
 
-/* The same as a number, to be stored. */
+/* Returns x rounded to TF32 as a float, to be stored: the lower 13 bits are 0. */
 __device__ static inline float tf32_rounded(float x) {
     return __uint_as_float(tf32_of(x) & 0xffffe000u);
 }
@@ -49,7 +49,7 @@ struct bf16 {
     uint16_t bits;
 };
 
-/* Two numbers rounded to nearest, for a register. */
+/* Returns two numbers, rounded to nearest, in one register. */
 __device__ static inline unsigned bf16_pair(float first, float second) {
 #ifdef __CUDACC__
     unsigned pair;
@@ -71,7 +71,7 @@ __device__ static inline float float_of(bf16 x) {
 __device__ static inline float float_of(float x) {
     return x;
 }
-/* What factors of products are stored in, where only products read them. */
+/* The type in which numbers that only products read are stored. */
 template <onet_precision P> struct stored_of { typedef float type; };
 template <> struct stored_of<ONET_BF16> { typedef bf16 type; };
 template <onet_precision P> using stored = typename stored_of<P>::type;
@@ -87,7 +87,7 @@ __device__ static inline unsigned bf16_relu_sum(unsigned a, unsigned b) {
 #endif
 }
 
-/* Four numbers of a row of floats or of bfloat16; the same from device memory. */
+/* Load and store four numbers of a row of floats or of bfloat16. */
 __device__ static inline float4 four_of(const float *p) {
     return *(const float4 *)p;
 }
@@ -111,8 +111,8 @@ __device__ static inline void put_one(bf16 *p, float v) {
 }
 
 #ifdef __CUDACC__
-/* Four matrices of 8 x 8 bfloat16 numbers, as factors of an mma: lane l gives the address of row l % 8 of
- * matrix l / 8, and gets the numbers 2t and 2t + 1 of row g of each or, turned, of column g. */
+/* Load four matrices of 8 x 8 bfloat16 numbers as factors of an mma: lane l passes the address of row l % 8
+ * of matrix l / 8, and receives the numbers 2t and 2t + 1 of row g of each matrix or, turned, of column g. */
 __device__ static inline void matrices(unsigned (&to)[4], const bf16 *row) {
     unsigned at = (unsigned)__cvta_generic_to_shared(row);
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -133,7 +133,7 @@ __device__ static inline void mma16(float (&c)[4], const unsigned (&a)[4], unsig
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-/* The same with only 8 terms: a(g, 2t), a(g + 8, 2t) and b(2t, g). */
+/* mma16 with only 8 terms: a(g, 2t), a(g + 8, 2t) and b(2t, g). */
 __device__ static inline void mma8(float (&c)[4], unsigned a0, unsigned a1, unsigned b) {
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
                  "{%0, %1, %2, %3};"
@@ -155,7 +155,7 @@ template <class Row> static inline void matrices_turned(unsigned (&to)[4], const
 }
 #endif
 
-/* Factors of an mma: split in two, or (ROUNDED) only rounded to TF32. set_stored: of a number that, where
+/* Factors of an mma: split in two, or (ROUNDED) only rounded to TF32. set_stored takes a number that, where
  * ROUNDED, was rounded before it was stored. */
 template <int K, bool ROUNDED> struct factor {
     unsigned big[K], small[K];
@@ -179,7 +179,7 @@ __device__ static inline void mma(float (&c)[4], const factor<4, ROUNDED> &a, co
     mma(c, a.big, b.big);
 }
 
-/* The same for N products with one a, in an order in which no mma waits for the one before. */
+/* c[n] += a b[n] for N products, in an order in which no mma waits for the one before. */
 template <int N, bool ROUNDED>
 __device__ static inline void mma(float (&c)[N][4], const factor<4, ROUNDED> &a,
                                   const factor<2, ROUNDED> (&b)[N]) {
@@ -193,7 +193,7 @@ __device__ static inline void mma(float (&c)[N][4], const factor<4, ROUNDED> &a,
     for (int n = 0; n < N; n++) mma(c[n], a.big, b[n].big);
 }
 
-/* The same for M*N products. */
+/* c[m][n] += a[m] b[n] for M*N products. */
 template <int M, int N, bool ROUNDED>
 __device__ static inline void mma(float (&c)[M][N][4], const factor<4, ROUNDED> (&a)[M],
                                   const factor<2, ROUNDED> (&b)[N]) {

@@ -1,6 +1,7 @@
-/* Computes the batch norms of the net, each from sums over all cells of the batch. With a single rank, the
- * kernel that adds up the sums computes the norm. Where ranks share a batch, it leaves its sums in the host's
- * memory, the host all-reduces them, and a small kernel computes the norm from the totals.
+/* Fills the arguments of the batch norms, forward and backward (struct norm_forward, norm_backward; gpu.cuh
+ * has the functions that compute a norm from its sums), and computes the norms where ranks share a batch.
+ * With a single rank, the kernel that adds up the sums computes the norm. Otherwise it leaves its sums in the
+ * host's memory, the host all-reduces them, and a small kernel here computes the norm from the totals.
  *
  * A rank whose GPU fails still takes part in every all-reduce, with NaN, which ends the training of all
  * ranks; a rank that has no set of the batch takes part with zeros. */

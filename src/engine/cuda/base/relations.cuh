@@ -1,8 +1,8 @@
-/* Adds relations between items to a layer on the GPU, for training and ordering alike; the algebra is that of
- * kernels/relations.h.
+/* Defines with_relations, the device function that adds relations between items to a layer, in training and
+ * ordering; the algebra is that of kernels/relations.h.
  *
  *   encoder   c_j + We [e_ij e_ji]: weights [2E, H]
- *   decoder   those from the item placed last, e_ki: weights [E, C] for each block and lag
+ *   decoder   e_ki, relations from the item k placed last to item i: weights [E, C] for each block and lag
  *
  * E is the number of relations from one item to another (R in docs/model.md; here R counts rows). In memory
  * the pair (i, j) has [e_ij e_ji], 2E numbers. */
@@ -11,8 +11,8 @@
 
 #include "engine/cuda/base/gpu.cuh"
 
-/* x with what `count` relations e add to it, of one channel or of four; w: the weights from that channel on,
- * rows `width` apart. */
+/* Returns x plus the `count` relations e times their weights, for one channel or four; w: the weights from
+ * that channel on, rows `width` apart. */
 __device__ static inline float with_relations(float x, const float *e, const float *w, int count, int width) {
 #pragma unroll 2
     for (int r = 0; r < count; r++) x += load(e + r) * load(w + (size_t)r * width);

@@ -9,7 +9,7 @@ extern "C" {
 #include "engine/kernels/relative.h"
 }
 
-/* Column d + c of a set's rows x [n, ld] from column c; a warp calls it together. */
+/* Computes column d + c of a set's rows x [n, ld] from column c; all lanes of a warp call it. */
 __device__ static inline void relative_feature(float *x, int ld, int n, int c, int d) {
     int lane = (int)threadIdx.x % 32;
     double mean = 0, square = 0;

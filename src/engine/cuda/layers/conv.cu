@@ -1,5 +1,6 @@
-/* Computes the decoder's blocks over all their cells (step t, item i), forward and backward, on the GPU, and
- * cuts a batch into the tiles of this kernel, conv; the algebra is that of kernels/cpu_decoder.c.
+/* Computes the decoder's blocks over all their cells (step t, item i), forward and backward, on the GPU by
+ * one kernel, conv, and cuts a batch into tiles for it; the algebra is that of kernels/cpu_decoder.c, the
+ * notation (v, r, dv, dpre, q, lags) that of base/gpu.cuh.
  *
  * conv<., false>, forward pass of a block, over tiles of steps: v and pools of earlier blocks times their
  * weights; ReLU; the pool over the items; sums for the norm. The last thread block to finish makes the
@@ -26,8 +27,9 @@ enum {
     CONV_THREADS = 32 * 10, /* at least */
 };
 
-/* Cells, or steps, of a warp; and pieces of so many of a tile, two warps each, with half of the channels per
- * warp. Wide nets in bfloat16, which have one thread block per multiprocessor, have twice the warps. */
+/* conv_piece: cells, or steps, of a warp. conv_pieces_of: pieces of that size per tile; each has two warps,
+ * with half of the channels per warp. Wide nets in bfloat16, which have one thread block per multiprocessor,
+ * have twice the warps. */
 __host__ __device__ static constexpr int conv_piece(int C, onet_precision P) {
     return P == ONET_BF16 && C > 32 ? 16 : 32;
 }
@@ -39,8 +41,8 @@ __device__ static inline int pair_at(int m, int b) {
     return m * (m - 1) / 2 + b;
 }
 
-/* Numbers from one row to the next of what products read in shared memory, planes and pools [., C] and, in
- * bfloat16, weights: rows are in different banks. */
+/* Numbers from one row to the next in shared memory, of planes and pools [., C] and, in bfloat16, of weights:
+ * rows are in different banks. */
 template <int C, onet_precision P> __host__ __device__ static constexpr int conv_row() {
     return C + (P == ONET_BF16 ? 8 : 4);
 }
@@ -127,8 +129,9 @@ bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
     return true;
 }
 
-/* Tiles of up to `most` cells and `most_steps` steps, of all sets of a run or of some steps of one; where
- * they fit, their plan; `shares`: into half of a multiprocessor's memory, with two stages. */
+/* Makes tiles of up to `most` cells and `most_steps` steps, each of whole sets of a run or of some steps of
+ * one set, and their plan. Returns false where they do not fit into shared memory or, with `shares`, into
+ * half of a multiprocessor's with two stages. */
 static bool conv_tiles_of(const gpu *s, const set_run *runs, int count, int most, int most_steps, bool shares,
                           conv_plan *p, conv_span *out) {
     conv_room room = {};
@@ -200,7 +203,7 @@ struct conv_tile {
     int pair0; /* of the set that s0 is in */
     divider by_m;
 };
-/* The same, of a batch of one size, are arguments of the kernel. */
+/* Return m and by_m of a tile; in a batch of one size they are arguments of the kernel. */
 template <bool MIXED> __device__ static __forceinline__ int placed(const conv_args &p, const conv_tile &c) {
     return MIXED ? c.m : p.n;
 }
@@ -241,7 +244,7 @@ __device__ static __forceinline__ conv_tile conv_tile_at(const conv_args &p) {
     return c;
 }
 
-/* Where row `row` is in a plane, counted from step `base`. */
+/* Returns the place in a plane of row `row` of the tile, counted from step `base`. */
 template <bool MIXED>
 __device__ static __forceinline__ int cell_at(const conv_args &p, const conv_tile &c, int base, int row) {
     const int n = placed<MIXED>(p, c);
@@ -253,8 +256,8 @@ template <int C> __device__ static inline int weight_turn(int k) {
     return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
 }
 
-/* Starts the copy of the weights between blocks m and b and, where block b is there normed (`kept`), of
- * its plane and pools. */
+/* Starts the copy of the weights between blocks m and b, and of block b's plane and pools if they are in
+ * memory normed (`kept`). */
 template <int C, bool BACK, onet_precision P, bool MIXED>
 __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                          float *to, int b, bool kept) {
@@ -347,7 +350,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
     }
 }
 
-/* Starts the copy of what the epilogue reads, to where l.rows and l.last count from. */
+/* Starts the copy of what the epilogue reads to extra + l.rows and extra + l.last. */
 template <int C, bool BACK, bool MIXED>
 __device__ static inline void conv_fetch_last(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                               float *extra) {
@@ -430,7 +433,7 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
     }
 }
 
-/* The same in bfloat16. For the copy of rows, lane l has row l % 16 of the piece, at `at`, and the one 16
+/* conv_product in bfloat16. For the copy of rows, lane l has row l % 16 of the piece, at `at`, and the one 16
  * rows further where X is 2, and eight of its channels; `lags` has two bits for each of its rows. */
 template <int X, int NT>
 __device__ static inline void conv_product_bf16(float (&acc)[X][NT][4], const bf16 *at, int lags, int down,
@@ -468,8 +471,8 @@ __device__ static inline float4 add4(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/* How many lags each of the lane's rows has, two bits each: rows first + g, + 8, + 16, + 24 of `mine` cells,
- * or steps with their pools; in bfloat16 rows first + l, + 16 in lanes l and l + 16. */
+/* Returns how many lags each of the lane's rows has, two bits each: rows first + g, + 8, + 16, + 24 of `mine`
+ * cells, or steps with their pools; in bfloat16 rows first + l, + 16 in lanes l and l + 16. */
 template <int C, bool BACK, onet_precision P, bool MIXED>
 __device__ static __forceinline__ int conv_lags(const conv_args &p, const conv_tile &c, bool pools, int first,
                                                 int mine) {
@@ -485,8 +488,8 @@ __device__ static __forceinline__ int conv_lags(const conv_args &p, const conv_t
     return lags;
 }
 
-/* The warp's results: those of the cells take the place of the first plane, those of the steps have their own
- * (`added`). */
+/* Writes the warp's results to shared memory: those of cells over a plane that is no longer needed, those of
+ * steps to `added`. */
 template <int X, int NT>
 __device__ static __forceinline__ void conv_leave(const float (&acc)[X][NT][4], int first, int half, int mine,
                                                   float *to) {
@@ -501,10 +504,10 @@ __device__ static __forceinline__ void conv_leave(const float (&acc)[X][NT][4], 
                     make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]);
 }
 
-/* The rest of each cell. Forward: the pools' part of its step, the bias, q of the item and of the steps
- * that it sees, where RELATED what the relations from the item placed last give; ReLU: r. Backward: the
- * gradient by the logit and, where the pool took this item, by the pool: dv. To shared memory and to the
- * plane. */
+/* Finishes each cell and writes it to shared memory and to the plane. Forward: r, the ReLU of the cell's sum
+ * plus the pools' part of its step, the bias, q of the item and of the steps that it sees and, where RELATED,
+ * what the relations from the item placed last add. Backward: dv, the sum plus the gradient by the logit and,
+ * where the pool took this item, by the pool. */
 template <int C, bool BACK, bool MIXED, bool RELATED>
 __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv_layout &l,
                                                   const conv_tile &c, float *out, const float *added,
@@ -552,7 +555,7 @@ __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv
     }
 }
 
-/* Channel k of one step, forward: the pool over the items, and the sums for the norm. */
+/* Forward, channel k of one step: writes the pool over the items and adds to the sums for the norm. */
 __device__ static __forceinline__ void conv_pool(const conv_args &p, const conv_tile &c, const float *here,
                                                  int ld, int k, size_t to, double (&sum)[2]) {
     float sign = k < p.out && __ldg(p.theta + p.gamma + k) < 0 ? -1.0f : 1.0f;
@@ -574,7 +577,8 @@ __device__ static __forceinline__ void conv_pool(const conv_args &p, const conv_
     p.parg[to] = arg;
 }
 
-/* The same backward: the sums that dstep is made from, and those for the norm and the bias. */
+/* Backward, one channel of one step: writes the sums from which dstep is computed and adds to those for the
+ * norm and the bias. */
 __device__ static __forceinline__ void conv_step_sums(const conv_args &p, const conv_tile &c,
                                                       const float *here, const float *r, int ld, size_t to,
                                                       double (&sum)[5]) {
@@ -627,7 +631,8 @@ __global__ void __launch_bounds__(CONV_THREADS * 32 / conv_piece(16 * NT, P), NT
     typedef stored<P> E;
     constexpr int C = 16 * NT, LD = C + 4, K = BACK ? 5 : 2, ROW = conv_row<C, P>();
     constexpr int PIECE = conv_piece(C, P), THREADS = CONV_THREADS * 32 / PIECE;
-    constexpr int DOWN = THREADS / C; /* steps side by side in the last pass */
+    constexpr int DOWN =
+        THREADS / C; /* threads per channel in the last pass; each takes every DOWN-th step */
     const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
     const int tid = threadIdx.x;
     float *shared = (float *)memory;
@@ -809,7 +814,7 @@ template <bool BACK> static void conv_any(gpu *s, int m) {
     });
 }
 
-/* The relations need no gradient: their backward pass is that of the others. */
+/* Relations have no gradient of their own: the backward kernel is the same with and without them. */
 void gpu_decoder_forward(gpu *s, int block) {
     conv_any<false>(s, block);
 }

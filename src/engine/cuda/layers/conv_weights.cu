@@ -1,5 +1,6 @@
 /* Computes the gradients of the decoder's weights between blocks, for every pair of blocks the sum of v dpre
- * (cells) and of pools dstep (steps), in parts and on side streams. */
+ * (cells) and of pools times dstep (steps; dstep is dpre summed over the items), in parts and on side
+ * streams; cuts a batch into tiles for it. base/gpu.cuh defines v and dpre. */
 #include "engine/cuda/base/mma.cuh"
 #include <algorithm>
 
@@ -7,8 +8,8 @@
 
 enum {
     WEIGHT_THREADS = 256,
-    WEIGHT_CELLS = 128, /* of a tile, about, */
-    WEIGHT_ITEMS = 48   /* and items at most */
+    WEIGHT_CELLS = 128, /* of a tile, about */
+    WEIGHT_ITEMS = 48   /* of a tile, at most */
 };
 
 struct conv_weights_args {
@@ -22,7 +23,7 @@ struct conv_weights_args {
     float *part;                    /* [splits, pairs, 3, C, C] */
 };
 
-/* The block's tile number k. */
+/* Returns the thread block's k-th tile. */
 template <bool MIXED>
 __device__ static __forceinline__ weight_tile weight_tile_at(const conv_weights_args &a, int k) {
     if constexpr (MIXED) return a.table[(int)blockIdx.x + k * (int)gridDim.x];

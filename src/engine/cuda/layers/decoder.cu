@@ -3,7 +3,8 @@
  *
  * pack: the weights, transposed and split by what they multiply, once per step, on a side stream.
  *
- * decoder_rows: q = x' times all weights that multiply x' or y'. */
+ * decoder_rows: q = x' times all weights that multiply x' or y' (base/gpu.cuh); without decoder blocks,
+ * features_only completes x' alone. */
 #include "engine/cuda/layers/decoder.cuh"
 #include "engine/cuda/layers/features.cuh"
 

@@ -1,5 +1,6 @@
-/* Declares the arguments of the kernels over the decoder's cells, forward and backward (conv.cu), and of
- * those for their weights' gradients (conv_weights.cu). */
+/* Declares the arguments of the kernels over the decoder's cells (conv.cu, decoder_back.cu, last_weights of
+ * relations.cu) and the launch of those for the gradients of its weights between blocks (conv_weights.cu);
+ * defines dpre_at, the gradient before the ReLU. base/gpu.cuh has the notation. */
 #ifndef CUDA_LAYERS_DECODER_CUH
 #define CUDA_LAYERS_DECODER_CUH
 
@@ -14,8 +15,8 @@ struct conv_args {
     int n, R, T, B, C, out, N, m, Q; /* R rows, T steps; n: of every set, where the batch has one size */
     divider by_n;
     float *r, *dv, *v, *dpre; /* [N, T, n, C]; v of all but the last block, dpre of all but the first; v and
-                                 dpre are stored<P>, as are: */
-    float *pv, *dstep;        /* [N, T, C], likewise */
+                                 dpre are stored<P>: */
+    float *pv, *dstep;        /* [N, T, C]: pools after the norm, dpre summed over items; stored<P> */
     size_t plane;             /* T*n*C, or C times the cells of all sets */
     norms norm;               /* [N, C] */
     const float *k0, *k1;
@@ -36,7 +37,7 @@ struct conv_args {
     norm_backward backward;
 };
 
-/* dpre of four channels of block m, at number `at` of its planes and those of all blocks; that of the first
+/* Returns dpre of four channels of block m, at place `at` of the planes of all blocks. That of the first
  * block is not in memory, since no block reads it. */
 template <onet_precision P>
 __device__ static __forceinline__ float4 dpre_at(const conv_args &p, int m, size_t at, float4 g, float4 k0,
@@ -48,10 +49,10 @@ __device__ static __forceinline__ float4 dpre_at(const conv_args &p, int m, size
         r.z > 0 ? g.z * v.z - k0.z - k1.z * r.z : 0.0f, r.w > 0 ? g.w * v.w - k0.w - k1.w * r.w : 0.0f);
 }
 
-/* For block m, or (m == -1) for all of them. */
+/* Returns the arguments for block m or, with m == -1, those that are the same for all blocks. */
 conv_args gpu_conv_args(gpu *s, int m, bool back);
-/* part [splits, pairs, 3, C, C]: gradients of the weights that multiply v, or pools; returns the number of
- * parts. */
+/* Writes the gradients of the weights that multiply v, or with `pools` the pools, to part [splits, pairs, 3,
+ * C, C]; returns the number of splits. */
 int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part);
 
 #endif

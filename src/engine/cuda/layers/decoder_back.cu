@@ -1,14 +1,15 @@
-/* Computes the backward pass from the decoder's cells to its rows: the gradient of q (the decoder's products
- * of single items) and of the learned start vector, on the GPU; the algebra is that of kernels/cpu_decoder.c.
+/* Computes the backward pass from the decoder's cells to its rows on the GPU: dq, the gradient of q (sums of
+ * dpre over the cells that read x'_i or y'_t), and the gradient of the learned start vector; the algebra is
+ * that of kernels/cpu_decoder.c, the notation that of base/gpu.cuh.
  *
- * decoder_dq: sums of dpre over the cells that read x'_i or y'_t. What follows from it for x' is in
- * inputs.cu, and for the weights in weights.cu. */
+ * gpu_decoder_rows_backward launches this stage: also the gradients of the decoder's weights
+ * (conv_weights.cu, relations.cu, weights.cu) and that of x' (inputs.cu). */
 #include "engine/cuda/layers/decoder.cuh"
 
 /* ---- gradients of the rows ---- */
 
-/* Gradient of q: of x'_i and of y'_t by each lag, in one decoder block (y of the grid), four channels per
- * thread. The part of the start vector goes to start_part. */
+/* Writes dq: the gradient by x'_i and by y'_t for each lag, in one decoder block (y of the grid), four
+ * channels per thread. The start vector's part of each set goes to start_part. */
 template <onet_precision P, bool MIXED>
 __global__ void __launch_bounds__(256)
     decoder_dq(const __grid_constant__ conv_args p, stored<P> *dq, float *start_part) {
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-/* Row R of dq: the gradient of the start vector as y', over all sets; as x' it has none. */
+/* Writes row R of dq: the gradient of the start vector as y', over all sets; as x' it has none. */
 template <class E>
 __global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, E *dq) {
     __shared__ float sums[8][33];
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C,
     put_one(dq + m * 6 * C + 3 * C + rest, sum);
 }
 
-/* Gradient of the start vector: one feature per thread block. */
+/* Writes the gradient of the start vector, one feature per thread block. */
 template <class E>
 __global__ void __launch_bounds__(128)
     start_gradient(const E *dq, const float *rows, int Q, feature_columns columns, float *grad) {

@@ -1,12 +1,11 @@
-/* Computes the first half of an encoder block's forward pass on the GPU; the algebra is that of
- * kernels/cpu_encoder.c.
+/* Computes the first half of an encoder block's forward pass on the GPU: a, c and norm1; pairs.cu has the
+ * second. The algebra is that of kernels/cpu_encoder.c.
  *
- * encoder_rows: a and c for tiles of whole sets, and the sums of h = relu(a_i + c_j) over their pairs; the
+ * encoder_rows: a and c and, for tiles of whole sets, the sums of h = relu(a_i + c_j) over their pairs; the
  * last thread block to finish makes norm1.
  *
- * pair_sums: these sums where a set is larger than a tile, where there are relations, and in bfloat16.
- *
- * What follows is in pairs.cu. */
+ * pair_sums: the sums of h, and norm1, where a set is larger than a tile, where there are relations, and
+ * (pair_sums_bf16) in bfloat16. */
 #include <algorithm>
 
 #include "engine/cuda/base/relations.cuh"
@@ -26,9 +25,9 @@ struct rows_args {
     norm_forward norm;
 };
 
-/* The end of a thread block of WARPS warps that has 32 channels, one per lane, and parts of their sums by
- * warp: it writes the sums to part [groups of 32 channels, tiles, 64], and the last thread block of a group
- * makes the norm. */
+/* Ends a thread block of WARPS warps that has 32 channels, one per lane, and parts of their sums by warp:
+ * writes the sums to part [groups of 32 channels, tiles, 64]; the last thread block of a group makes the
+ * norm. */
 template <int WARPS>
 __device__ static void finish_group(double sum, double square, double *part, unsigned *counters,
                                     const norm_forward &norm) {
@@ -116,8 +115,8 @@ struct sums_args {
     norm_forward norm;
 };
 
-/* Where sets are too large for a tile of encoder_rows, or have several sizes: some sets and 32 channels per
- * thread block. A thread has SUM_ROWS rows i at a time, so that an item j is loaded once for all of them. */
+/* Some sets and 32 channels per thread block. A thread has SUM_ROWS rows i at a time, so that an item j is
+ * loaded once for all of them. */
 enum { SUM_WARPS = 8, SUM_ROWS = 4 };
 
 template <bool RELATED> __global__ void __launch_bounds__(SUM_WARPS * 32) pair_sums(sums_args p) {
@@ -162,7 +161,7 @@ template <bool RELATED> __global__ void __launch_bounds__(SUM_WARPS * 32) pair_s
     finish_group<SUM_WARPS>(sum, square, p.part, p.counters, p.norm);
 }
 
-/* The same in bfloat16: two channels per thread, and half of the rows. */
+/* pair_sums in bfloat16: two channels per thread, and half of the rows. */
 __global__ void __launch_bounds__(128) pair_sums_bf16(sums_args p) {
     wait_turn();
     const int lane = threadIdx.x & 31, group = threadIdx.x >> 4, h = blockIdx.y * 32 + (lane & 15) * 2;

@@ -1,8 +1,9 @@
-/* Computes the last part of an encoder block's backward pass over pairs, after pairs_back.cu: the gradient of
- * its first layer's outputs a and c (dac), on the GPU; the algebra is that of kernels/cpu_encoder.c.
+/* Computes the last part of an encoder block's backward pass over pairs, after pairs_back.cu: dac, the
+ * gradient of its first layer's outputs a and c, on the GPU; the algebra is that of kernels/cpu_encoder.c.
  *
- * encoder_correct: dac = sum - c0*count - c1*total, where count and total are those of the row's h > 0.
- * What follows from it for the features is in inputs.cu, and for the weights in weights.cu. */
+ * encoder_correct: dac = sum - c0*count - c1*total, where count and total are the number and the sum of the
+ * row's h > 0. gpu_encoder_rows_backward launches it, then the gradients of the block's first weights
+ * (relations.cu, weights.cu) and of its features (inputs.cu). */
 #include "engine/cuda/base/relations.cuh"
 #include "engine/cuda/layers/layers.cuh"
 

@@ -20,7 +20,7 @@ struct features {
     dropout drop;
 };
 
-/* The features that encoder block `block` multiplies; block M: those of the decoder. */
+/* Returns the features that encoder block `block` multiplies; block M: those of the decoder. */
 static inline features gpu_features(const gpu *s, int block) {
     const net_shape *sh = s->base.sh;
     features f = {.x = s->step.x, .ldx = s->D, .rows = (int)s->here.items};
@@ -36,10 +36,10 @@ static inline features gpu_features(const gpu *s, int block) {
     return f;
 }
 
-/* Features of the rows from row0 on (`last` is the last row) times weights: weights(column in tile) is the
- * address of a column's weights; early: no kernel that may still run writes them. Chunks of the pooled
- * columns come first; the other columns are in x already. The first `keep` rows of the tile write their
- * pooled features to x. */
+/* Multiplies the features of the rows from row0 on (`last` is the last row) by weights, into s.
+ * weights(column in tile) returns the address of a column's weights; early: no kernel that may still run
+ * writes them. Chunks of the pooled columns come first; the other columns are in x already. The first `keep`
+ * rows of the tile write their pooled features to x. */
 template <bool MIXED, class T, class W>
 __device__ static inline void features_product(T &s, const features &f, int row0, int last, int keep,
                                                bool early, W weights) {
@@ -88,7 +88,7 @@ __device__ static inline void features_product(T &s, const features &f, int row0
         });
 }
 
-/* The pooled features of a row to x, by all threads of the thread block. */
+/* Writes the pooled features of a row to x, by all threads of the thread block. */
 __device__ static inline void features_keep(const features &f, int row) {
     const int n = f.row_at ? f.row_at[row].x : f.n;
     for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x) {

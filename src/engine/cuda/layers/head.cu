@@ -230,7 +230,7 @@ struct take_args {
     int n, d, ldx, R;
     bool relative;
     const float *given;      /* [items of the data, d]: their relative features; NULL: to be made here */
-    const set_place *places; /* where the batch has several sizes, as the next three: */
+    const set_place *places; /* this and the next three: where the batch has several sizes */
     const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: item i is row i */
     int2 *row_at;            /* [R] */
     int *step_set;           /* [T] */
@@ -278,7 +278,8 @@ __device__ static inline void pack_rows(const take_args &p, int block, int row) 
     }
 }
 
-/* The features of a set's items, or of the start vector, in bfloat16: those of the pools follow later. */
+/* Writes the features of a set's items, or of the start vector, in bfloat16; those of the pools follow later.
+ */
 __device__ static inline void take_half(const take_args &p, size_t row0, int rows, int columns) {
     for (int i = threadIdx.x; i < rows * columns; i += 128) {
         int row = i / columns, k = i - row * columns, c = own_column(p.half, k);

@@ -1,10 +1,11 @@
-/* Computes the gradient of the items' features on the GPU: from dac of an encoder block, or dq of the
- * decoder, through the weights; then the backward pass of the pool of the block before, whose outputs are the
- * last columns. */
+/* Computes the gradient of the items' features on the GPU: dac of an encoder block, or dq of the decoder,
+ * times the weights; then the backward pass of the pool of the block before, whose outputs are the last
+ * columns, with the sums for its norm2. base/gpu.cuh defines dac, q and rows. */
 #include "engine/cuda/layers/layers.cuh"
 
 struct inputs_args {
-    const float *d, *w; /* [R, K], [K, columns]; in bfloat16 stored so, with the columns of `half` */
+    const float *d,
+        *w; /* [R, K], [K, columns]; in bfloat16 both hold bfloat16, w with the columns of `half` */
     feature_columns columns;
     half_columns half;
     int K, R;
@@ -152,7 +153,7 @@ template <bool MIXED> static void inputs_bf16_launch(gpu *s, const inputs_args &
         CHAIN(s, dim3(up(p.R, 32), y), small::THREADS, sizeof(small), (inputs_bf16<MIXED, small>), p);
 }
 
-/* With the largest tiles that give every multiprocessor one. */
+/* Launches with the largest tiles that give every multiprocessor one. */
 template <onet_precision P, bool MIXED> static void inputs_launch(gpu *s, const inputs_args &p) {
     typedef inputs_tile<64, P> large;
     typedef inputs_tile<32, P> middle;

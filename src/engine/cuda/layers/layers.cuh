@@ -4,16 +4,15 @@
 /* clang-format off */
 /* They take every net that the library opens (encoder_out up to 128, decoder_out up to 64) and every batch
  * that memory_reserve accepts, of one size or of several. step/step.cu picks them where the narrow family does not
- * take the net and batch: always where ranks share a batch or its sets have several sizes, and for nets with
- * relations, whose batches count as such of several sizes.
+ * take the net and batch: always where ranks share a batch, where its sets have several sizes, with dropout or
+ * relative features, and for nets with relations, whose batches count as ones of several sizes.
  *
  * A batch of one size is cut into tiles by a plan that its kernels get as arguments. A batch of several sizes
  * is sorted and cut by the host, which sends tables (mixed.cu, base/batch.cuh); the kernels over cells are
  * compiled once for each kind (MIXED), so that the first pays nothing for the second. The norms count all
  * cells of the batch, the loss is the mean over all its steps.
  *
- * The kernels of a step in their order; those in brackets run on side streams, beside the main line. Weights
- * are read from theta.
+ * The kernels of a step in their order; those in brackets run on side streams. Other weights are read from theta.
  *
  * kernel (file)                      reads                             writes
  * take (head.cu)                     the sets                          x [., inputs], pos, order; w1 packed
@@ -22,7 +21,7 @@
  * [pack (decoder.cu)]                                                  rows, conv, conv_t, pool, pool_t
  * encoder block k:
  *   encoder_rows (encoder.cu)        x, w1; best, norm2 of block k-1   pooled columns of x, ac, norm1
- *   pair_sums (encoder.cu)           ac                                norm1: n > 64, or several sizes
+ *   pair_sums (encoder.cu)           ac; e, related                    norm1: n > 64, relations, or bfloat16
  *   pairs_pack_kernel (pairs_bf16.cu)  norm1                           W2 with norm1 in it: in bfloat16
  *   pair_forward_kernel (pairs.cu)   ac, norm1                         u, best, arg, norm2
  * decoder_rows (decoder.cu)          x, rows; best, norm2 of the last  pooled columns of x, q
@@ -61,34 +60,37 @@
 #include "engine/cuda/base/gemm.cuh"
 #include "engine/cuda/base/gemm_bf16.cuh"
 
-/* The gradient dx of the features that encoder block `block` sees (features.cuh), or (block == M) the
- * decoder; from d [R, K], the gradient of their product with weights w [K, columns]. And the backward pass of
- * the pool of the block before. */
+/* Computes dx, the gradient of the features that encoder block `block` sees (features.cuh), or (block == M)
+ * the decoder, from d [R, K], the gradient of their product with weights w [K, columns]; then the backward
+ * pass of the pool of the block before. */
 void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K);
-/* In bfloat16 (rows_bf16.cu): a and c of encoder block `block`, or (block == M) q of the decoder. */
+/* Computes in bfloat16 a and c of encoder block `block` or (block == M) q of the decoder (rows_bf16.cu). */
 void rows_bf16(gpu *s, int block);
-/* part [splits, width, in + ones] = d [R, width]^T x, in parts over the rows; returns the number of parts. In
- * bfloat16, d is stored so, and x is s->half.x. */
+/* part [splits, width, in + ones] = d [R, width]^T x, in parts over the rows; returns the number of splits. x
+ * is s->step.x; ones = 1 adds a column of ones to it, for the bias. In bfloat16, d holds bfloat16 values and
+ * x is s->half.x. */
 int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
                      float *part);
 /* out [width] = sum over the rows of part [rows, width]. */
 void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int width, float *out);
-/* Gradients of the weights that see relations (relations.cu): those of an encoder block; those of the decoder
- * and the head. */
+/* Compute the gradients of the weights that see relations (relations.cu): gpu_related_weights of an encoder
+ * block, gpu_last_weights of the decoder and the head. */
 void gpu_related_weights(gpu *s, int block);
 void gpu_last_weights(gpu *s, cudaStream_t where);
-/* Row R of dq, from what all sets give to it, and from it the gradient of the start vector. */
+/* Adds up row R of dq from the parts of all sets, and computes from it the gradient of the start vector. */
 void gpu_start_gradient(gpu *s, cudaStream_t where);
+/* Finds how many thread blocks the narrow family may have; false: the device failed. */
 bool gpu_narrow_limits(gpu *s);
 
 /* ---- Batches whose sets have several sizes (mixed.cu) ---- */
 
-/* Memory of the host to sort batches of up to this size. mixed_close frees it, and that of the tables. */
+/* Allocates host memory to sort batches of up to this size. mixed_close frees it and the memory of the
+ * tables. */
 bool mixed_reserve(gpu *s, batch_size most);
 void mixed_close(gpu *s);
-/* Sorts the sets of a batch (s->ragged.sorted) and writes its tables to the slot that is open, from where
- * they are to be sent to s->ragged.tables. False: there is not enough memory, or a set does not fit into
- * shared memory. */
+/* Sorts the sets of a batch (s->ragged.sorted) and writes its tables to the open slot, from which they are
+ * sent to s->ragged.tables. Returns false where there is not enough memory or a set does not fit into shared
+ * memory. */
 bool mixed_make(gpu *s, const uint32_t *index, int B);
 
 #endif

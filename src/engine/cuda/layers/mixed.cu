@@ -12,7 +12,7 @@ extern "C" {
 #include "engine/data/sets.h"
 }
 
-/* Room for the tables of a batch, in bytes: the most tiles that pairs, steps and cells are cut into. */
+/* Returns the bytes that the tables of a batch take at most. */
 static size_t tables_size(const gpu *s, batch_size b) {
     size_t B = (size_t)b.sets, back = (size_t)back_tiles_most(s, b.sets),
            weights = b.steps + b.step_cells / 48 + B, pools = b.steps / 64 + B;
@@ -121,7 +121,7 @@ static int sort_sets(gpu *s, const uint32_t *index, int B) {
     return runs;
 }
 
-/* Rows of a set: first the items that are placed, then its context items. */
+/* Fills `slot`: the rows of a set are first the items that are placed, then its context items. */
 static void make_slots(gpu *s, int B) {
     for (int b = 0; b < B; b++) {
         const set_place &at = s->ragged.sorted.places[b];
@@ -131,8 +131,8 @@ static void make_slots(gpu *s, int B) {
     }
 }
 
-/* Puts tables one after the other into pinned memory and gives the address that each will have on the device.
- */
+/* Puts tables one after the other into pinned memory; `end` returns the address that a table will have on the
+ * device. */
 struct table_writer {
     unsigned char *host, *device;
     size_t used;
@@ -144,7 +144,8 @@ struct table_writer {
     }
 };
 
-/* Tiles of whole sets, ROW_TILE rows at most; returns their number, or 0 where they are not needed. */
+/* Makes tiles of whole sets, ROW_TILE rows at most; returns their number, 0 where pair_sums computes the
+ * sums. */
 static int row_tiles_make(const gpu *s, const set_run *runs, int count, int2 *out) {
     enum { ROW_TILE = 64 };
     int tiles = 0;

@@ -31,7 +31,7 @@ struct pair_args : pairs_of_block {
 __host__ __device__ static inline int pair_stride(int kc) {
     return kc % 32 ? kc : kc + 16;
 }
-/* The same in bfloat16, of weights. */
+/* pair_stride for weights in bfloat16. */
 __host__ __device__ static inline int pair_stride_weights(int kc) {
     return kc + 8;
 }
@@ -56,14 +56,15 @@ static bool pair_channels(const gpu *s, int rows, int groups, pair_plan *p) {
     }
 }
 
-/* At most so many warps, and no more than have work. The threads are a multiple of the channels at a time. */
+/* Returns at most `warps` warps, and about as many as have work (`most`). The threads are a multiple of the
+ * channels at a time. */
 static int pair_warps(const gpu *s, int warps, int most) {
     int unit = up(pairs_width(s), 32);
     return std::min(warps, up(most, unit) * unit);
 }
 
-/* Where the shared memory of a multiprocessor has no room for two thread blocks, one with more warps; not in
- * float32, which keeps the order of its sums. */
+/* Gives a thread block more warps where the shared memory of a multiprocessor has no room for two of them;
+ * not in float32, which keeps the order of its sums. */
 static void pair_widen(const gpu *s, int most, pair_plan *p) {
     if (s->base.precision && 2 * p->shared > s->shared) p->warps = pair_warps(s, PAIR_WARPS, most);
 }
@@ -103,7 +104,7 @@ struct pair_cut {
     }
 };
 
-/* Cells of a tile, at most: of a small batch, so many that each multiprocessor has one tile. */
+/* Returns the most cells of a tile: in a small batch, as many as give each multiprocessor one tile. */
 static int pair_most(const gpu *s, const set_run *runs, int count, int most_rows) {
     const int least = std::min(up(runs[count].pair0, s->multiprocessors), (int)PAIR_CELLS);
     for (int most = least; most <= PAIR_CELLS; most += up(most, 16)) {
@@ -117,7 +118,7 @@ static int pair_most(const gpu *s, const set_run *runs, int count, int most_rows
     return least;
 }
 
-/* Tiles of whole sets with up to most_rows rows, or of some rows of one set. */
+/* Makes tiles of whole sets with up to most_rows rows, or of some rows of one set. */
 static bool pair_tiles_of(const gpu *s, const set_run *runs, int count, int most_rows, pair_plan *p,
                           pair_tile *out) {
     const set_run &end = runs[count];
@@ -207,7 +208,7 @@ __device__ static __forceinline__ void pair_fetch_weights(const pair_args &p, fl
     }
 }
 
-/* The same in bfloat16: W2 times norm1's scale, which the kernel before this one makes. */
+/* pair_fetch_weights in bfloat16: W2 times norm1's scale, which the kernel before this one makes. */
 template <int W>
 __device__ static __forceinline__ void pair_fetch_weights_bf16(const pair_args &p, bf16 *ws, int o0, int k0,
                                                                int kn) {
@@ -220,7 +221,7 @@ __device__ static __forceinline__ void pair_fetch_weights_bf16(const pair_args &
                           (const float *)(p.w2 + (size_t)min(o0 + c, p.O - 1) * p.H + k0 + k),
                           o0 + c < p.O ? 4 : 0);
 }
-/* Starts the copy of a of the tile's rows and c of the items, as pair_fetch_rows. */
+/* pair_fetch_rows in bfloat16: a and c alone, since norm1 is in the weights. */
 __device__ static __forceinline__ void pair_fetch_rows_bf16(const pair_args &p, const pair_tile &c,
                                                             int others, int other0, int k0, int kn,
                                                             bf16 *as) {
@@ -251,8 +252,8 @@ __device__ static __forceinline__ void pair_fetch_rows(const pair_args &p, const
     }
 }
 
-/* What pair_product adds to c_j where RELATED: relations of the cells from the first one on, and their
- * weights of the hidden channels from the first one on. */
+/* What pair_product adds to c_j where RELATED: relations from the first cell on, and their weights from the
+ * first hidden channel on. */
 struct pair_relations {
     const float *e, *w; /* [cells, both], [both, H] */
     int both, H;
@@ -394,7 +395,7 @@ __device__ static __forceinline__ void pair_finish_cells(const pair_args &p, con
     }
 }
 
-/* The pool of channel o over the items j, and the sums of u and of u*u. */
+/* Writes the pool of channel o over the items j and adds to the sums of u and of u*u. */
 template <int W>
 __device__ static __forceinline__ void pair_pool(const pair_args &p, const pair_tile &c, const pair_items &j,
                                                  int o, float sign, const float *us, double &sum,
@@ -431,7 +432,7 @@ __device__ static __forceinline__ void pair_pool(const pair_args &p, const pair_
     }
 }
 
-/* The block's sums of W channels from o0 on, to its place among p.part. */
+/* Writes the thread block's sums of W channels from o0 on to its part of p.part. */
 template <int W>
 __device__ static __forceinline__ void pair_leave_sums(const pair_args &p, int o0, double sum, double square,
                                                        double *sums /* [2, threads] */) {

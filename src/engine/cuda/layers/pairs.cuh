@@ -1,6 +1,6 @@
 /* Declares the arguments of the kernels over the pairs of an encoder block, forward (pairs.cu) and backward
  * (pairs_back.cu; pairs_bf16.cu in bfloat16), and defines the device functions that both backward kernels
- * share: what a thread block works on, the gradient at u, the backward pass of norm1. */
+ * share: what a thread block works on, du (the gradient before the ReLU of u), the backward pass of norm1. */
 #ifndef CUDA_LAYERS_PAIRS_CUH
 #define CUDA_LAYERS_PAIRS_CUH
 
@@ -72,11 +72,12 @@ struct back_work {
     int set0, i0;                    /* the first row of the (first) set, and row0 counted from there */
     bool whole;
     size_t pair0;
-    float *dc; /* of a batch of several sizes: where the sums over i go, row set0, and the distance of rows */
+    float
+        *dc; /* of a batch of several sizes: where the sums over i go, from row set0 on, and the row stride */
     size_t ldc;
 };
 
-/* Where the sums over i go, of item `item` counted from row set0 and hidden channel k. */
+/* Returns the address for the sums over i, of item `item` counted from row set0 and hidden channel k. */
 template <bool MIXED>
 __device__ static __forceinline__ float *back_dc(const back_args &p, const back_work &c, int item, int k) {
     if constexpr (MIXED) return c.dc + (size_t)item * c.ldc + k;
@@ -134,7 +135,8 @@ __device__ static __forceinline__ back_piece back_piece_at(const back_work &c, i
     return x;
 }
 
-/* du of four channels of the pair of own and j: from u, the gradient at the pool and the item it took. */
+/* Returns du of four channels of the pair (own, j) from u, the gradient d at the pool and the item that the
+ * pool took. */
 __device__ static __forceinline__ float4 back_du_of(float4 u, float4 d, int4 arg, int own, int j,
                                                     onet_pool pool, float4 k0, float4 k1) {
     if (pool_sums(pool)) arg.x = arg.y = arg.z = arg.w = own == j ? -1 : j;
@@ -192,8 +194,8 @@ __device__ static __forceinline__ void back_norm(const back_args &p,
     }
 }
 
-/* In bfloat16 (pairs_bf16.cu): packs the weights, once norm1 is known; bytes of shared memory of a tile of
- * the backward pass, and its launch. */
+/* For bfloat16 (pairs_bf16.cu): pairs_pack packs the weights, once norm1 is known; back_shared_bf16 returns
+ * the bytes of shared memory of a tile of the backward pass; pair_backward_bf16 launches it. */
 void pairs_pack(gpu *s, int block);
 size_t back_shared_bf16(const gpu *s, const back_plan *p, int S, int rows, int jc);
 void pair_backward_bf16(gpu *s, const back_args &p);

@@ -1,8 +1,8 @@
 /* Computes the backward pass of an encoder block over its pairs of items, on the GPU, and cuts a batch into
  * tiles for it; the algebra is that of kernels/cpu_encoder.c.
  *
- * du from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last thread
- * block to finish adds up what the backward pass of norm1 needs: sum du, and sum_o w G.
+ * du (base/gpu.cuh) from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last
+ * thread block to finish adds up what the backward pass of norm1 needs: sum du, and sum_o w G.
  *
  * Both products are made on the tensor cores, by a warp for 16 hidden channels and, one after the other,
  * for an item i with 8 items j: w du [16, 8], and G [16, channels] += h [16, 8] du. The h of a lane are
@@ -41,13 +41,14 @@ static int back_warps(const gpu *s) {
     return up(hidden, up(hidden, BACK_WARPS));
 }
 
-/* Bytes of shared memory: of half a multiprocessor, where two thread blocks share its registers. */
+/* Returns the bytes of shared memory that a thread block may use: half of a multiprocessor's, where two
+ * thread blocks share its registers. */
 static size_t back_limit(const gpu *s, int warps) {
     return warps <= BACK_WARPS / 2 ? s->shared_all / 2 - 2048 : s->shared;
 }
 
-/* How many sets of n items a tile has, at most S, and how many of its `own` rows (of one set) at a time: as
- * many as fit into `limit` bytes. False: not even one row does. */
+/* Sets how many sets of n items a tile has, at most S, and how many of its `own` rows (of one set) it takes
+ * at a time: as many as fit into `limit` bytes. Returns false where not even one row fits. */
 static bool back_tile_fit(const gpu *s, back_plan *p, int n, int own, int S, size_t limit) {
     p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
     int room = std::max(BACK_DU / (p->jc * back_pair_floats(s)), 1);
@@ -84,17 +85,17 @@ int back_tiles_most(const gpu *s, int sets) {
     return std::max(sets, std::min(4 * sets, 2 * s->multiprocessors));
 }
 
-/* Rows i of a set of n items per tile, an even number where they are not all: the kernel ends with its
- * largest tile. The contributions to dc of all tiles of a set but the first go to rows of their own: `more`
- * of them are left, and `tiles` beyond one for each set. */
+/* Returns the rows i per tile of a set of n items, an even number where they are not all. A large set is cut
+ * since the kernel ends with its largest tile. The contributions to dc of all tiles of a set but the first
+ * need rows of their own: `more` of these rows are left, and `tiles` tiles beyond the first. */
 static int back_rows_of(int n, int cells, int more, int tiles) {
     int all = n * (up(n, 8) * 8), parts = 4 * all > 5 * cells ? up(all, cells) : 1;
     parts = std::max(std::min({parts, 1 + more / n, 1 + tiles}), 1);
     return parts == 1 ? n : std::min(up(up(n, parts), 2) * 2, n);
 }
 
-/* Approximate cells per tile (items j padded): enough that all tiles run at once if that makes them at most
- * 1.5 times as large; otherwise the average per multiprocessor. */
+/* Returns about how many cells a tile gets (items j padded): enough that all tiles run at once if that makes
+ * them at most 1.5 times as large; otherwise the average per multiprocessor. */
 static int back_cells(const set_run *runs, int count, int at_once) {
     int all = 0;
     for (int k = 0; k < count; k++) all += runs[k].sets * runs[k].n * (up(runs[k].n, 8) * 8);
@@ -185,8 +186,8 @@ __device__ static __forceinline__ void back_weights(const back_args &p, int o_ow
     }
 }
 
-/* Starts the copy of u and, unless they are there (`kept`), of a and c; the previous kernel
- * writes none of them. */
+/* Starts the copy of u and, unless shared memory has them (`kept`), of a and c; the previous kernel writes
+ * none of them. */
 template <int W>
 __device__ static __forceinline__ void back_fetch(const back_args &p, const back_work &c, const back_piece &x,
                                                   int o0, int kbase, bool kept, const back_memory &m) {
@@ -359,7 +360,7 @@ back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool lat
         }
 }
 
-/* G of the piece, added to that of those before; and, when the last piece is in it, the sums of w G. */
+/* Adds G of the piece to that of the pieces before; with the last piece, writes the sums of w G. */
 template <int NT>
 __device__ static __forceinline__ void back_leave_G(const back_args &p, const float (&G)[NT][4], int o_own,
                                                     int k, bool again, bool complete, bool later_o,

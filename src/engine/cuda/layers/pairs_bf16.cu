@@ -1,13 +1,14 @@
-/* Computes the backward pass of an encoder block over its pairs of items in bfloat16, on the GPU;
- * pairs_back.cu does so in float32 and TF32. The algebra is the same, and so is what is left in device
- * memory.
+/* Computes the backward pass of an encoder block over its pairs of items in bfloat16, on the GPU, and packs
+ * W2 for both passes; pairs_back.cu does the backward pass in float32 and TF32, with the same algebra and the
+ * same results in device memory.
  *
  * A thread block has some sets or some rows of one: it makes du once, in shared memory, for all hidden
  * channels. A warp has 16 of these, and takes two items i with 8 items j at a time: w du [16, 16 pairs] and
  * G [16, channels] += h [16, 16 pairs] du. Rows g and g + 8 of its products are the hidden channels 2g and
  * 2g + 1, so that a lane reads both at once.
  *
- * pairs_pack: W2 with norm1 in it, which is known only now: scaled for both passes, and its bias. */
+ * pairs_pack: W2 times norm1's scale, for both passes, and the bias with norm1's shift, once norm1 is known.
+ */
 #include <algorithm>
 
 #include "engine/cuda/layers/pairs.cuh"
@@ -23,8 +24,7 @@ struct pairs_pack_args {
     float *w2_turned, *bias2;
 };
 
-/* Where hidden channel h is among those of w2: a lane of the forward pass reads four that follow each other.
- */
+/* Returns the place of hidden channel h in w2: a lane of the forward pass reads four consecutive ones. */
 __device__ static inline int pairs_place(int h) {
     int k = h & 15;
     return (h & ~15) + (k / 4 * 2 + k % 2) + (k & 2) * 4;
@@ -110,7 +110,7 @@ __device__ static __forceinline__ void back_fetch_u(const back_args &p, const ba
     }
 }
 
-/* The same for a and c of the hidden channels from kbase on. */
+/* Starts the copy of a and c of the hidden channels from kbase on. */
 __device__ static __forceinline__ void back_fetch_ac(const back_args &p, const back_piece &x, int kbase,
                                                      const back_memory_bf16 &m) {
     const int T = (int)blockDim.x, KB = T / 2, ld = KB + 8;
@@ -155,13 +155,13 @@ __device__ static __forceinline__ float4 back_du_bf16(const back_args &p, const 
     return add;
 }
 
-/* The gradient at h of two pairs: where h > 0. */
+/* Returns the gradients at h of two pairs, 0 where h is 0. */
 __device__ static inline float2 back_masked(unsigned h, float first, float second) {
     return make_float2(h & 0x7fff ? first : 0.0f, h & 0x7fff0000 ? second : 0.0f);
 }
 
-/* Of the sums of two rows, each of the hidden channels 2g and 2g + 1, over the four lanes of a group: lane t
- * has that of row t / 2 and channel t % 2. */
+/* Adds the sums of two rows, each of the hidden channels 2g and 2g + 1, over the four lanes of a group;
+ * returns in lane t that of row t / 2 and channel t % 2. */
 __device__ static __forceinline__ float back_share_sums(float2 row0, float2 row1, int t) {
     const bool second = t & 2, odd = t & 1;
     float2 keep = second ? row1 : row0, give = second ? row0 : row1;
@@ -247,7 +247,7 @@ back_pairs_bf16(const back_args &p, const back_work &c, const back_piece &x, boo
         }
 }
 
-/* G of the piece, added to that of those before; and, when the last piece is in it, the sums of w G. */
+/* Adds G of the piece to that of the pieces before; with the last piece, writes the sums of w G. */
 template <int NT>
 __device__ static __forceinline__ void back_leave_G_bf16(const back_args &p, const float (&G)[NT][4], int o0,
                                                          int k, bool again, bool complete, bool later_o,

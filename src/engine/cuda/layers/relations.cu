@@ -1,8 +1,7 @@
 /* Three CUDA kernels of a training step with relations between items. relate gathers the relations of the
- * batch and packs the weights that see them (after take). last_weights and related_weights compute the
- * gradients of these weights, of the decoder with the head and of an encoder block. What the relations add to
- * the layers is in the layers' own kernels (RELATED). Batches of such nets always have the tables of several
- * sizes. */
+ * batch and packs the weights that see them (after take). related_weights computes the gradients of these
+ * weights in an encoder block, last_weights in the decoder and the head. What the relations add to the layers
+ * is in the layers' own kernels (RELATED). Batches of such nets always have the tables of several sizes. */
 #include <algorithm>
 
 #include "engine/cuda/layers/decoder.cuh"
@@ -35,7 +34,7 @@ struct relate_args {
     float *last; /* [N, 3, E, C] */
 };
 
-/* A number of [M, 2E, hidden], or behind them of [N, 3, E, out]. Padding is 0 from the beginning. */
+/* Packs number i of [M, 2E, hidden], followed by [N, 3, E, out]. Padding is 0 from the beginning. */
 __device__ static inline void pack_related(const relate_args &p, int i) {
     int both = 2 * p.E, encoder = p.M * both * p.hidden;
     if (i < encoder) {
@@ -122,7 +121,7 @@ struct related_args : pairs_of_block {
     float *part; /* [splits, 2E, H] */
 };
 
-/* du of channel o of the pair (i, j): as in pairs_back.cu. */
+/* Returns du of channel o of the pair (i, j), as back_du_of in pairs.cuh does. */
 __device__ static inline float related_du(const related_args &p, size_t pair, int row, int i, int j, int o) {
     float u = load(p.u + pair * p.O + o);
     size_t at = (size_t)row * p.O + o;
@@ -204,7 +203,7 @@ void gpu_related_weights(gpu *s, int block) {
 
 enum { LAST_THREADS = 256 };
 
-/* The relations from the item placed last at step t of a set to its row i: [E]. */
+/* Returns the relations [E] from the item placed at step t-1 of a set to its row i. */
 __device__ static inline const float *last_at(const conv_args &p, const set_place &at, int t, int i) {
     size_t row = (size_t)load(p.order + at.step0 + t - 1);
     return p.e + ((size_t)at.pair0 + row * at.n + i) * 2 * p.relations;

@@ -1,10 +1,11 @@
 /* Multiplies the items' features by the first weights of an encoder block or of the decoder in bfloat16, on
  * the GPU; features.cuh, encoder.cu and decoder.cu do so in float32 and TF32.
  *
- * features_bf16: the pool of the block before, normed, to the features, in float32 for the head and in
+ * features_bf16 writes the pool of the block before, normed, to the features, in float32 for the head and in
  * bfloat16.
  *
- * rows_bf16_kernel: a and c of the block in bfloat16, or q of the decoder in float32. */
+ * rows_bf16_kernel writes a and c of an encoder block in bfloat16, or q of the decoder (base/gpu.cuh) in
+ * float32. */
 #include "engine/cuda/layers/features.cuh"
 
 struct features_half_args {
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) rows_bf16_kernel(rows
     }
 }
 
-/* With the largest tiles that give every multiprocessor two. */
+/* Launches with large tiles if they give every multiprocessor two. */
 template <bool ENCODER> static void rows_launch(gpu *s, const rows_half_args &p) {
     typedef tile_bf16<128, 128, 2, 4, true, true> large;
     typedef tile_bf16<64, 64, 2, 2, true, true> small;

@@ -1,5 +1,5 @@
-/* Computes the gradients of weights that multiply rows (items), in parts over the rows, and adds up such
- * parts; both on side streams. */
+/* Computes the gradients of weights that multiply rows (items), in parts over the rows (rows_weights), and
+ * adds up the rows of a matrix of parts (sum_rows); both on side streams. */
 #include <algorithm>
 
 #include "engine/cuda/layers/layers.cuh"
@@ -63,7 +63,7 @@ static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int w
     return splits;
 }
 
-/* The same in bfloat16, where x has a column of ones. */
+/* rows_weights in bfloat16, where x has a column of ones. */
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
     rows_weights_bf16(weights_args p, half_columns half) {

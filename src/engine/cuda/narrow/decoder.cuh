@@ -1,5 +1,7 @@
-/* Computes the decoder and the output layer, forward and backward, in the one-kernel training step of narrow
- * nets (narrow.cuh); the algebra is that of kernels/cpu_decoder.c and layers/decoder.cu. */
+/* Computes the decoder, the output layer and the loss, forward and backward, in the one-kernel training step
+ * of narrow nets: member functions of struct narrow (narrow.cuh). The algebra is that of
+ * kernels/cpu_decoder.c and layers/decoder.cu, the notation (x', y', q, cells, lags, dpre) that of
+ * base/gpu.cuh. */
 #ifndef CUDA_NARROW_DECODER_CUH
 #define CUDA_NARROW_DECODER_CUH
 
@@ -9,7 +11,7 @@ __device__ static inline int narrow_pair(int m, int b) {
     return m * (m - 1) / 2 + b;
 }
 
-/* Loads the cells of block m: r or, in the backward pass, dpre = r > 0 ? g dv - k0 - k1 r : 0. */
+/* Loads the cells of block m, r or, with `back`, dpre = r > 0 ? g dv - k0 - k1 r : 0. */
 __device__ inline void narrow::load_plane(int m, bool back) {
     const int count = p.n * p.n;
     size_t from = ((size_t)m * p.B + blockIdx.x) * count * WIDE;
@@ -24,7 +26,7 @@ __device__ inline void narrow::load_plane(int m, bool back) {
     }
 }
 
-/* Loads its pools, normed, or, in the backward pass, the sums of dpre over the items. */
+/* Loads the pools of block m, normed, or, with `back`, the sums of dpre over the items. */
 __device__ inline void narrow::load_steps(int m, bool back) {
     size_t from = ((size_t)m * p.B + blockIdx.x) * p.n * WIDE;
     float *to = at(back ? p.l.dsteps : p.l.pools) + m * p.n * WIDE;
@@ -37,7 +39,7 @@ __device__ inline void narrow::load_steps(int m, bool back) {
     }
 }
 
-/* q = x' times all weights that multiply x' or y', for the items and the start vector. */
+/* Computes q for the items and the start vector. */
 __device__ inline void narrow::decoder_rows() {
     const int n = p.n;
     bool first = blockIdx.x == 0;
@@ -54,7 +56,8 @@ __device__ inline void narrow::decoder_rows() {
             });
 }
 
-/* The cells of block m: forward, r from the earlier blocks; backward, dv from the later ones. */
+/* Computes the sums of the cells of block m over other blocks: forward, of r before its ReLU over the earlier
+ * blocks; backward, of dv over the later ones. finish_cells adds the rest. */
 template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int m) {
     const int n = p.n, count = n * n, groups = WIDE / OT, slots = NT / groups, og = threadIdx.x % groups * OT,
               slot = threadIdx.x / groups, first = BACK ? m + 1 : 0, last = BACK ? p.N : m;
@@ -108,8 +111,8 @@ template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int
                        make_float4(acc[x][o], acc[x][o + 1], acc[x][o + 2], acc[x][o + 3]));
 }
 
-/* The rest of each cell: forward, the parts of q and of the pools, and ReLU; backward, the gradients by
- * the logit and, for the item that the pool took, by the pool. */
+/* Finishes each cell: forward, adds the parts of q and of the pools and applies the ReLU; backward, adds the
+ * gradients by the logit and, for the item that the pool took, by the pool. */
 template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
     const int n = p.n, count = n * n, c = threadIdx.x % 4 * 4;
     const float *added = at(p.l.added) + c, *rows = at(p.l.extra) + c,
@@ -157,7 +160,7 @@ template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
     __syncthreads();
 }
 
-/* What the pools add to each step, [3][n][16]; then the cells. */
+/* Computes what the pools add to each step, [3][n][16]; then the cells of block m. */
 template <bool BACK> __device__ inline void narrow::cells(int m) {
     const int n = p.n, first = BACK ? m + 1 : 0, last = BACK ? p.N : m;
 #pragma unroll 1
@@ -197,6 +200,7 @@ template <bool BACK> __device__ inline void narrow::cells(int m) {
     finish_cells<BACK>(m);
 }
 
+/* Forward pass of block m: r, its pools and its norm. */
 __device__ inline void narrow::conv(int m) {
     const int n = p.n, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights);
@@ -282,7 +286,7 @@ __device__ inline void narrow::conv(int m) {
     __syncthreads();
 }
 
-/* Log-probabilities, loss, and the gradient at the logits. */
+/* Computes the log-probabilities, the loss, the gradient at the logits and those of the head's weights. */
 __device__ inline void narrow::head() {
     const int n = p.n, N = p.N, count = n * n, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
     const float *hx = p.weights.theta + p.head;
@@ -380,8 +384,9 @@ __device__ inline void narrow::head() {
     __syncthreads();
 }
 
-/* Sums over the cells of r dpre, where r is an earlier block's and dpre, `lag` steps later, block m's, which
- * stands in its plane: red [slices][m][3][16][16]. A warp has one block, one lag and a slice of the cells. */
+/* Writes the sums over the cells of r dpre to red [slices][m][3][16][16]; r is an earlier block's and dpre,
+ * `lag` steps later, block m's, which is in its plane. A warp has one block, one lag and a slice of the
+ * cells. */
 __device__ inline void narrow::conv_weights(int m, int slices, float *red) const {
     const int n = p.n, count = n * n, lane = threadIdx.x & 31, g = lane / 4, t = lane % 4,
               each = ((count + slices - 1) / slices + 15) / 16 * 16;
@@ -420,9 +425,9 @@ __device__ inline void narrow::conv_weights(int m, int slices, float *red) const
     }
 }
 
-/* dv of block m and, after the sums over all thread blocks, its dpre and the gradients of the weights that
- * it has between cells: sum of v dpre, where v = g r + e of an earlier block, and of pools times dpre's
- * sums over the items. */
+/* Computes dv of block m and, after the sums over all thread blocks, its dpre and the gradients of its
+ * weights for earlier blocks: sums of v dpre, where v = g r + e of an earlier block, and of pools times
+ * dpre's sums over the items. */
 __device__ inline void narrow::conv_back(int m) {
     const int n = p.n, count = n * n, later = p.N - 1 - m, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights), *dv = at(p.l.extra), *steps = at(p.l.steps);
@@ -533,7 +538,8 @@ __device__ inline void narrow::conv_back(int m) {
     __syncthreads();
 }
 
-/* dq over all blocks and lags; the gradient of x', and the backward pass of the last pool. */
+/* Computes dq over all blocks and lags, the gradient of x', and the backward pass of the last encoder block's
+ * pool. */
 __device__ inline void narrow::rows_back() {
     const int n = p.n, N = p.N, tid = threadIdx.x, ldq = p.Q + 4;
     float *dq = at(p.l.extra);

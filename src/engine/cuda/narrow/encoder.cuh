@@ -1,11 +1,12 @@
-/* Computes the encoder, forward and backward, in the one-kernel training step of narrow nets (narrow.cuh);
- * the algebra is that of kernels/cpu_encoder.c and layers/encoder.cu. */
+/* Takes a set from the data and computes the encoder, forward and backward, in the one-kernel training step
+ * of narrow nets: member functions of struct narrow (narrow.cuh). The algebra is that of
+ * kernels/cpu_encoder.c and layers/encoder.cu, the notation (a, c, h, u, du, dac) that of base/gpu.cuh. */
 #ifndef CUDA_NARROW_ENCODER_CUH
 #define CUDA_NARROW_ENCODER_CUH
 
 #include "engine/cuda/narrow/narrow.cuh"
 
-/* The set's items and order, from the data. */
+/* Takes the set's items and order from the data. */
 __device__ inline void narrow::take_set() {
     const int n = p.n, d = p.net.width, lx = p.lx, tid = threadIdx.x;
     size_t from = p.given.start[p.index[blockIdx.x]], row = row0();
@@ -54,7 +55,7 @@ __device__ inline void narrow::load_set(int columns) {
     __syncthreads();
 }
 
-/* The features that block k adds: its pool, normed. */
+/* Writes the features that block k adds: its pool, normed. */
 __device__ inline void narrow::pooled_features(int k) {
     const encoder_block &e = p.enc[k];
     const int n = p.n, tid = threadIdx.x;
@@ -72,7 +73,7 @@ __device__ inline void narrow::pooled_features(int k) {
     __syncthreads();
 }
 
-/* a and c, and the sums of h = relu(a_i + c_j) for norm1. */
+/* Computes a and c, and norm1 from the sums of h. */
 __device__ inline void narrow::encoder_rows(int k) {
     const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
@@ -127,7 +128,7 @@ __device__ inline void narrow::encoder_rows(int k) {
     make_norm(norm1(k), e.norm1, p.enc_at[k].norm1, p.net.hidden, H);
 }
 
-/* w [H][16], bias [16]: W2 and b2 with norm1 folded in, one output per warp. */
+/* Writes W2 and b2 with norm1 folded in to `w` [H][16] and `small` [16], one output per warp. */
 __device__ inline void narrow::fold_weights(int k) {
     const int H = p.H, lane = threadIdx.x & 31, o = threadIdx.x >> 5;
     static_assert(NT / 32 == WIDE, "a warp an output");
@@ -147,8 +148,8 @@ __device__ inline void narrow::fold_weights(int k) {
     __syncthreads();
 }
 
-/* W2 norm1(h) of all pairs into the room of products, [share][n * n][16]; h is made as it is needed. A
- * warp has 16 pairs and, where there are more warps than that, some of the hidden channels. */
+/* Writes W2 norm1(h) of all pairs to `product`, [share][n * n][16]; h is computed as it is needed. A warp has
+ * 16 pairs and, where there are more warps than that takes, a share of the hidden channels. */
 __device__ inline void narrow::pairs_of(int share) {
     const int n = p.n, H = p.H, lda = 2 * H + 4, count = n * n, tiles = (count + 15) / 16, twos = H / 16,
               each = (twos + share - 1) / share;
@@ -196,6 +197,7 @@ __device__ inline void narrow::pairs_of(int share) {
     }
 }
 
+/* Computes u of all pairs, its pool and norm2. */
 __device__ inline void narrow::encoder_pairs(int k) {
     const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
@@ -265,8 +267,8 @@ __device__ inline void narrow::encoder_pairs(int k) {
     make_norm(norm2(k), e.norm2, p.enc_at[k].norm2, p.net.encoder_out, WIDE);
 }
 
-/* From the gradient of the features to that of the pool's best: gd, and the sums for the backward pass of
- * norm2. */
+/* Computes gd, the gradient of the pool's best or sum, from that of the features, and adds to the sums for
+ * the backward pass of norm2. */
 __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
     const encoder_block &e = p.enc[k];
     const int n = p.n, o = threadIdx.x % WIDE;
@@ -308,7 +310,7 @@ __device__ inline void narrow::finish_pool_back(int k, double dy, double dy_xhat
     __syncthreads();
 }
 
-/* totals [2][n][2H]: of h over the other item, and how many h > 0, for a and for c. */
+/* Writes totals [2][n][2H]: the sum of h over the other item and the number of h > 0, for each a and c. */
 __device__ inline void narrow::tally(const float *ac, float *totals) const {
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     int group = tid / p.by_h, h = tid - group * H, groups = NT / p.by_h;
@@ -411,7 +413,8 @@ __device__ inline void narrow::pairs_back(const factor<4, false> (&w)[2], int ti
     for (int i = 0; i < 8; i++) gs[i % 4 / 2 * 8 * LG + i / 4 * 8 + i % 2] = sum[i / 4][i % 4];
 }
 
-/* Loads norm1 and the slopes of norm2, which an earlier kernel has made. */
+/* Loads norm1 and the backward coefficients k0, k1 of norm2, which an earlier kernel computed; norm1's e is
+ * not needed. */
 __device__ __forceinline__ void narrow::load_norms_back(int k) {
     const encoder_block &e = p.enc[k];
     norms norm = norm1(k);
@@ -428,8 +431,8 @@ __device__ __forceinline__ void narrow::load_norms_back(int k) {
     __syncthreads();
 }
 
-/* du from u and gd, and ac from memory; own: the thread's sums of du, of channels tid % 4 * 4 and the next.
- */
+/* Computes du from u and gd, and loads ac. Adds the thread's sums of du to `own`: of channels tid % 4 * 4 and
+ * the next three. */
 __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
     const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
@@ -466,8 +469,8 @@ __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
     __syncthreads();
 }
 
-/* After pairs_back: its slices added up (the c half of dac, G), and what is to be summed over all thread
- * blocks: `mine` is sum_o w G [H], then sum du [16]. */
+/* Adds up the slices of pairs_back (the c half of dac, G), and writes what is to be summed over all thread
+ * blocks to `mine`: sum_o w G [H], then sum du [16]. */
 __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs, const double (&own)[4]) {
     const encoder_block &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
@@ -516,7 +519,8 @@ __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs,
     __syncthreads();
 }
 
-/* The slopes c0 and c1 of norm1 and the gradients of norm1 and b2, from the sums over all thread blocks. */
+/* Computes the backward coefficients c0 and c1 of norm1 and the gradients of norm1 and b2 from the sums over
+ * all thread blocks. */
 __device__ __forceinline__ void narrow::make_slopes1(int k, float *c0, float *c1) {
     const encoder_block &e = p.enc[k];
     const int H = p.H, tid = threadIdx.x;
@@ -554,7 +558,7 @@ __device__ __forceinline__ void narrow::correct_dac(int k, const float *c0, cons
     __syncthreads();
 }
 
-/* What dac gives to the gradient of the features that block k saw. */
+/* Adds dac times W1 to dx, the gradient of the features that block k saw. */
 __device__ __forceinline__ void narrow::add_dx(int k) {
     product(at(p.l.dac), 2 * p.H + 4, p.own.w1_back[k], p.H / 8, (p.enc_at[k].in + 7) / 8, p.n,
             at(p.l.product), p.l.product_room, [&](int row, int c, float4 v) {
@@ -569,8 +573,8 @@ __device__ __forceinline__ void narrow::add_dx(int k) {
             });
 }
 
-/* du from u; then the pass over the pairs. After the sums over all thread blocks: dac, and the gradient of
- * the features. */
+/* Backward pass of block k: du from u, then the pass over the pairs; after the sums over all thread blocks
+ * dac, the gradient of the features, and the backward pass of the pool before. */
 __device__ inline void narrow::encoder_back(int k) {
     const int n = p.n, H = p.H, tid = threadIdx.x, tiles = H / 16, slices = WARPS / tiles;
     const int slice = tid / 32 / tiles, tile = tid / 32 - slice * tiles;

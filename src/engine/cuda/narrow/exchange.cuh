@@ -1,5 +1,5 @@
 /* Sums numbers over all thread blocks of a running kernel (an all-reduce within the GPU); all its blocks must
- * be resident. Each number is written with a tag that says which sum it belongs to, in one 8-byte word: so a
+ * be resident. Each number is written with a tag, the number of its sum, in one 8-byte word: so a
  * thread block waits for the numbers themselves, and for nothing else. Two sets of words are used in turn: a
  * block that sends for sum k + 2 has received sum k + 1, so all its senders have read sum k.
  *
@@ -22,12 +22,12 @@ __device__ static inline void send(word64 *to, float value, unsigned tag) {
     *(volatile word64 *)to = (word64)tag << 32 | __float_as_uint(value);
 }
 
-/* Where a block's words begin; each block exchanges `each` of them. */
+/* Returns the address of a block's words; each block has `each` of them. */
 __device__ static inline word64 *words_of(const exchange_args &x, unsigned tag, int block, int each) {
     return x.words + (tag & 1) * gridDim.x * EXCHANGE_MOST + block * each;
 }
 
-/* The sum of the numbers at from[k * stride], k = first, first + next, ... < end. */
+/* Waits for the numbers at from[k * stride], k = first, first + next, ... < end; returns their sum. */
 __device__ static inline double await(const word64 *from, int stride, unsigned tag, int first, int next,
                                       int end) {
     double sum = 0;
@@ -55,8 +55,8 @@ __device__ static inline double await(const word64 *from, int stride, unsigned t
     return sum;
 }
 
-/* The totals of FEW numbers, when the block has sent its own. All threads call it, and see them when it
- * ends. red: room for FEW numbers per warp. */
+/* Writes the totals of FEW numbers to `total`, after the block has sent its own. All threads call it, and see
+ * the totals when it returns. red: room for FEW numbers per warp. */
 __device__ static __noinline__ void receive_few(const word64 *words, unsigned tag, double *total,
                                                 double *red) {
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x / 32;
@@ -72,7 +72,7 @@ __device__ static __noinline__ void receive_few(const word64 *words, unsigned ta
     __syncthreads();
 }
 
-/* The same for up to EXCHANGE_MOST numbers, a multiple of GROUP: each group is added up by one warp of one
+/* receive_few for up to EXCHANGE_MOST numbers, a multiple of GROUP: each group is added up by one warp of one
  * block, which sends the total to all. */
 __device__ static __noinline__ void receive_many(const word64 *words, word64 *answer, unsigned tag, int count,
                                                  double *total) {

@@ -1,6 +1,6 @@
-/* Launches the one-kernel training step of narrow nets (narrow.cuh), the kernel that packs its weights, and
- * the one that adds up the parts of the gradient after it; decides whether a net and batch are narrow enough.
- */
+/* Launches the one-kernel training step of narrow nets (narrow.cuh), the kernel that packs its weights before
+ * it, and the one after it (narrow_rest), which computes the gradients of the weights that multiply rows and
+ * adds up parts of the others; decides whether a net and batch are narrow enough; lays out shared memory. */
 #include "engine/cuda/narrow/decoder.cuh"
 #include "engine/cuda/narrow/encoder.cuh"
 
@@ -68,7 +68,8 @@ static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
-/* The room in which narrow::product adds up holds at least all its results. */
+/* Places the arrays in shared memory; returns false where they take more than `room` bytes. The product_room
+ * in which narrow::product adds up holds at least all its results. */
 static bool narrow_layout_make(const narrow_plan &p, size_t room, narrow_layout *l) {
     int at = 0, n = p.n, cells = n * n, H = p.H;
     auto place = [&](int count) {
@@ -150,7 +151,7 @@ static bool narrow_plan_make(const gpu *s, narrow_plan *p) {
     return narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l);
 }
 
-/* Does this family take the net and the batch? If so, makes the arguments, all but the phases. */
+/* Returns whether this family takes the net and the batch; if so, makes the arguments, all but the phases. */
 static bool narrow_takes(const gpu *s, narrow_args *p) {
     const net_shape *sh = s->base.sh;
     int n = s->n, B = s->base.B;
@@ -196,8 +197,8 @@ static void narrow_launch(gpu *s, narrow_args &p, int first, int last) {
 
 /* ---- packed weights ---- */
 
-/* y of the grid: the encoder blocks, then the decoder's weights that multiply rows, then those that
- * multiply cells and pools. */
+/* Packs the weights that narrow_step reads. y of the grid: the encoder blocks, then the decoder's weights
+ * that multiply rows, then those that multiply cells and pools. */
 __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narrow_args p) {
     int k = blockIdx.y, at = blockIdx.x * 256 + threadIdx.x, step = gridDim.x * 256;
     if (k < p.M) {
@@ -259,7 +260,7 @@ enum {
     CHANNELS = 64,      /* of d per thread block: 16 per warp */
     COLUMNS = 72,       /* of x */
     CHUNKS = 32,        /* rows in shared memory at once */
-    LDD = CHANNELS + 8, /* rows of 4 are then in different banks */
+    LDD = CHANNELS + 8, /* four consecutive rows are then in different banks */
     NARROW_SPLITS = 12
 };
 
@@ -397,7 +398,7 @@ static void add_sum(rest_jobs *jobs, int *first, const float *part, float *out, 
     *first += up(width, 128);
 }
 
-/* What all sets give to the start vector's row of dq. */
+/* Adds jobs that sum the start vector's row of dq over all sets. */
 static void add_start(const gpu *s, rest_jobs *jobs, int *first) {
     float *last = s->step.dq + (size_t)s->base.B * s->n * s->Q;
     for (int m = 0; m < s->N; m++)

@@ -1,7 +1,8 @@
-/* The arguments, shared-memory layout and device functions of narrow_step (narrow.cu), one CUDA kernel that
- * runs the forward and backward pass of a training step of a narrow net (encoder and decoder blocks put out
- * at most 16 channels) on small sets. It replaces many launches and keeps tensors out of device memory; small
- * kernels before and after it pack the weights and add up the gradient. */
+/* Declares the arguments, shared-memory layout and device functions (struct narrow) of narrow_step
+ * (narrow.cu), one CUDA kernel that runs the forward and backward pass of a training step of a narrow net
+ * (encoder and decoder blocks put out at most 16 channels) on small sets; defines its matrix product, sums
+ * over thread blocks and norms. It replaces many launches and keeps tensors out of device memory.
+ * base/gpu.cuh has the notation. */
 /* clang-format off */
 /* The narrow family. Each thread block has one set for the whole step and keeps its cells in shared
  * memory; blocks wait for each other only where a norm needs sums over the batch, and then send each other
@@ -10,7 +11,8 @@
  *
  * Takes nets with O and C of 16 channels (padded), H up to 128, 1 to 8 blocks in the encoder and in the
  * decoder; batches of n*n <= 512 cells per set, so small that N planes of cells fit into shared memory, no
- * more sets than multiprocessors, and all sets on this rank. step/step.cu asks gpu_narrow first.
+ * more sets than multiprocessors, and all sets on this rank; all items placed, no relations, relative features or
+ * dropout. step/step.cu asks gpu_narrow first.
  *
  * Kernels of a step (narrow.cu), and the phases of narrow_step:
  *
@@ -82,9 +84,9 @@ struct narrow_args : narrow_plan {
     onet_settings net;
     encoder_at enc_at[DEEP];
     decoder_at dec_at[DEEP];
-    size_t start, head; /* where the parameters have the start vector and the head's weights */
+    size_t start, head; /* offsets of the start vector and of the head's weights in the parameter array */
     given_arrays given;
-    const uint32_t *index; /* [B]: numbers of the sets */
+    const uint32_t *index; /* [B]: which of the given sets */
     weight_arrays weights;
     encoder_block enc[DEEP];
     step_arrays step;
@@ -117,15 +119,15 @@ __host__ __device__ static inline int phase_encoder_back(const narrow_args &p, i
     return phase_rows_back(p) + p.M - k;
 }
 
-/* Place of number (k, column) of a matrix [16 * twos][.] that is packed for mma: for 8 columns and 16 of
- * K, the four numbers of each lane together. */
+/* Returns the place of number (k, column) of a matrix [16 * twos][.] that is packed for mma: for 8 columns
+ * and 16 of K, the four numbers of each lane together. */
 __device__ static inline int packed_at(int twos, int k, int column) {
     int lane = column % 8 * 4 + k % 4;
     return ((column / 8 * twos + k / 16) * 32 + lane) * 4 + k / 4 % 4;
 }
 
-/* c + low += a b, in three steps of the tensor cores. The tensor cores truncate their sums, an error that
- * grows with each mma: so both are added to a float32 sum after a few. */
+/* high + low += a b, in three steps of the tensor cores. The tensor cores truncate their sums, an error that
+ * grows with each mma: so after a few the caller adds high + low (get) to a float32 sum. */
 template <int K> struct two_sums {
     float high[K][4], low[K][4];
     __device__ void add(int i, const factor<4, false> &a, const factor<2, false> &b) {
@@ -136,8 +138,8 @@ template <int K> struct two_sums {
     __device__ float get(int i, int j) const { return high[i][j] + low[i][j]; }
 };
 
-/* red [share][rows][8 * tiles] = xs [rows][lx] times packed weights, each share some of K. A warp has 8 * W
- * columns and 16 * T rows. */
+/* red [share][rows][8 * tiles] = xs [rows][lx] times packed weights, each share over a part of K. A warp has
+ * 8 * W columns and 16 * T rows. */
 template <int T, int W>
 __device__ static __forceinline__ void product_of(const float *xs, int lx, const float *w, int twos,
                                                   int tiles, int rows, float *red, int share) {
@@ -213,7 +215,7 @@ struct narrow {
     const narrow_args &p;
     float *sh;
     unsigned epoch;
-    bool load; /* what the phase needs is not in shared memory */
+    bool load; /* what the phase needs is not in shared memory yet */
 
     __device__ float *at(int offset) const { return sh + offset; }
     __device__ double *doubles(int offset) const { return (double *)(sh + offset); }
@@ -236,9 +238,9 @@ struct narrow {
     __device__ int *order() const { return pos() + p.n; }
     __device__ size_t row0() const { return (size_t)blockIdx.x * p.n; } /* the first of this set */
 
-    /* out(row, column, four of them) for xs [rows][lx] times packed weights [16 * twos][8 * tiles]. Where
-     * there are more warps than columns for them, they share K. The results go to `red`, which has room
-     * for one share or more, and from there to `out`, which keeps the code short. */
+    /* Calls out(row, column, four results) for xs [rows][lx] times packed weights [16 * twos][8 * tiles].
+     * Where there are more warps than groups of columns, they share K. The results go to `red`, which has
+     * room for one share or more, and from there to `out`, which keeps the code short. */
     template <class OUT>
     __device__ void product(const float *xs, int lx, const float *w, int twos, int tiles, int rows,
                             float *red, int room, OUT out) const {
@@ -282,7 +284,7 @@ struct narrow {
         receive_few(words_of(p.own.exchange, tag, 0, FEW), tag, doubles(p.l.total), red);
     }
 
-    /* Sends mine [count]; receive_sent gives the totals. */
+    /* Sends `mine` [count]; receive_sent writes the totals over all blocks to `total`. */
     __device__ void send_many(int count) {
         const double *mine = doubles(p.l.mine);
         epoch++;
@@ -296,7 +298,8 @@ struct narrow {
                      doubles(p.l.total));
     }
 
-    /* The norm in shared memory from its totals; the first thread block writes it to device memory too. */
+    /* Computes the norm in shared memory from `total`; the first thread block writes it to device memory too.
+     */
     __device__ void make_norm(norms b, norms outside, norm_at at, int width, int padded) const {
         const double *total = doubles(p.l.total);
         norm_forward f = {.b = b,
@@ -320,7 +323,7 @@ struct narrow {
         __syncthreads();
     }
 
-    /* The backward pass of a norm, for channel c: k0 and k1 in shared memory; the first thread block
+    /* Computes the backward pass of a norm for channel c: k0 and k1 in shared memory; the first thread block
      * writes them, and the gradients, to device memory too. */
     __device__ void make_slopes(norms b, norm_at at, int c, double dy, double dy_xhat, float *k0, float *k1,
                                 float *outside0, float *outside1) const {

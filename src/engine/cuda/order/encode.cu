@@ -1,5 +1,7 @@
-/* Runs the encoder on the GPU to put sets in order: items times weights, then all pairs of a set, pooled as
- * they are computed; then the products of single items that the search starts from. */
+/* Encodes sets on the GPU before their search: standardises items and relations, adds relative features, runs
+ * the encoder blocks (rows_product, then pair_pool over all pairs of a set, pooled as they are computed),
+ * then computes the products of single items that the search starts from: q, q_sum and item_logit
+ * (order.cuh). */
 #include <algorithm>
 
 #include "engine/cuda/base/gemm.cuh"
@@ -16,7 +18,8 @@ __global__ static void take_items(const float *items, const float *mean, const f
     x[row * D + c] = (items[at] - mean[c]) * scale[c];
 }
 
-/* A thread per relation, from row i to row j: e_ij of the pair (i, j), and e_ji of the pair (j, i). */
+/* A thread per relation from row i to row j: writes it as e_ij of the pair (i, j) and as e_ji of the pair (j,
+ * i). */
 __global__ static void take_pairs(const float *pairs, const float *mean, const float *scale, float *e, int B,
                                   int n, int E) {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, pair = at / E;
@@ -74,7 +77,7 @@ __global__ static void lag_sums(const float *q, float *q_sum, size_t blocks, int
     q_sum[at] = from[0] + from[C] + from[2 * C];
 }
 
-/* The part of an item's logit that x' gives: one warp per row. */
+/* Writes the part of an item's logit that x' gives, one warp per row. */
 __global__ static void item_logits(const float *x, const float *head, float *logit, int R, int D) {
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
     if (row >= R) return;

@@ -1,6 +1,6 @@
-/* Puts sets in order on a GPU, the host's side: sends the weights once, then sets of one size in transfers
- * that fit into memory. While the device works on one transfer, the host fills the next and empties the one
- * before. */
+/* Puts sets in order on a GPU, the host's side: opens the device (the library's entry ordernet_cuda_order),
+ * sends the weights once, then sets of one size in transfers that fit into memory. While the device works on
+ * one transfer, the host fills the next and empties the one before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "engine/cuda/order/order.cuh"
 
 static const size_t TRANSFER_BYTES = (size_t)256
-                                     << 20; /* about how much memory the rows of a transfer may take */
+                                     << 20; /* about the most memory that the rows of a transfer take */
 
 bool gpu_ok(orders *s, cudaError_t e, const char *what) {
     return gpu_note(s->failed, e, what);
@@ -73,8 +73,8 @@ static bool reserve_host(const orders *s, orders::transfer *k, const search_plan
     return true;
 }
 
-/* Memory for transfers of *B sets; where there is not enough, for fewer thread blocks, then for fewer sets.
- */
+/* Allocates memory for transfers of *B sets; where there is not enough, for fewer thread blocks, then for
+ * fewer sets. Returns false where it is not enough for one. */
 static bool reserve(orders *s, search_plan *p, size_t *B) {
     size_t available = 0, total = 0;
     gpu_ok(s, cudaMemGetInfo(&available, &total), "memory");
@@ -153,7 +153,7 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
                                 "the GPU has not enough memory to order a set of %d items with %d beams: "
                                 "try a narrower beam, or use the CPU",
                                 b->n, b->beams);
-    /* Parts whose last sets do not leave most of the device idle. */
+    /* Whole rounds of thread blocks: the last sets of a transfer do not leave most of the device idle. */
     const size_t at_once = (size_t)p.blocks * p.S;
     if (B > at_once) B -= B % at_once;
     int slot = 0;

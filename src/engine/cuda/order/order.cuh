@@ -52,7 +52,7 @@ struct orders {
     double *logprob;       /* [B, found] */
     float *planes;         /* [thread blocks, ...]: what does not fit into shared memory */
     float *ahead;          /* [thread blocks, ...]: what columns give to later steps */
-    unsigned char *states; /* likewise */
+    unsigned char *states; /* [thread blocks, ...]: beam_states (search.cu) */
     int2 *trace;           /* [thread blocks, S, placed, beams]: item, and the beam before */
     float *trace_p;        /* probability of that step */
     /* Pinned memory of the host: two transfers are under way at a time. */
@@ -70,7 +70,7 @@ struct orders {
 
 bool gpu_ok(orders *s, cudaError_t e, const char *what);
 
-/* Features to x, q and item_logit, for B sets of n items. */
+/* Computes x, e, q, q_sum and item_logit of B sets of n items. */
 void order_encode(orders *s, int B, int n);
 
 /* How the search is laid out over the device. A thread block orders S sets at a time, then the next ones. */
@@ -82,8 +82,10 @@ struct search_plan {
     size_t planes, ahead, states; /* bytes per thread block */
     size_t shared;
 };
+/* Returns false where the device failed, or beams times items or channels are too many. */
 bool order_search_plan(orders *s, const order_batch *b, search_plan *p);
 void order_search(orders *s, const search_plan *p, int B, bool score);
+/* Raise the kernels' limits of shared memory; false: the device failed. */
 bool order_search_limits(orders *s);
 bool order_encode_limits(orders *s);
 

@@ -1,7 +1,8 @@
-/* Searches the order on a GPU: greedy, beam, or the score of a given order, all steps in one kernel. A thread
- * block has S sets, each with its beams; beam b of set s is number s*beams + b. All sets have as many beams
- * at a step as they would without constraints: where those allow fewer orders, the rest are copies of the
- * best one with the log-probability -INFINITY, which never come before an allowed order.
+/* Searches the order on a GPU: greedy, beam, or the score of a given order, all steps in one kernel; plans
+ * how sets and memory are divided among its thread blocks. A thread block has S sets, each with its beams;
+ * beam b of set s is number s*beams + b. All sets have as many beams at a step as they would without
+ * constraints: where those allow fewer orders, the rest are copies of the best one with the log-probability
+ * -INFINITY, which never come before an allowed order.
  *
  * A column (what one step of one beam made of all blocks) never changes, so that beams need not be copied:
  * each beam knows the numbers under which its last two columns were made. Blocks see the columns of this step
@@ -26,7 +27,7 @@ struct beam_states {
     unsigned long long *best; /* [B]: key of the best candidate left */
     int *best_item;           /* [B] */
     int *last;                /* [2, 3, B]: the items placed one, two, three steps ago */
-    int *made;                /* [2, 2, B]: where the columns of one and two steps ago stand */
+    int *made;                /* [2, 2, B]: the beam of the set that made the column of one, two steps ago */
     unsigned *placed;         /* [2, B, words]: bit i is set when item i was placed */
     float *logit;             /* [B, n] */
     float *top;               /* [B]: the largest logit */
@@ -59,13 +60,13 @@ static __host__ __device__ beam_states beam_states_at(unsigned char *base, int B
     return f;
 }
 
-/* The columns of this step: [N, B, n, C + 4]. The four numbers between rows keep shared memory free of bank
- * conflicts. */
+/* Returns the numbers in the columns of a step: [N, B, n, C + 4]. The four numbers between rows keep shared
+ * memory free of bank conflicts. */
 static size_t planes_size(int B, int n, int N, int C) {
     return (size_t)N * B * n * (C + 4);
 }
-/* What columns give to blocks 1 .. N-1 of the step after their own, [N-1, B, n, C]; and of the one after
- * that, [2 steps, N-1, B, n, C]. */
+/* Returns the numbers in `ahead`: what columns add to blocks 1 .. N-1 of the step after their own, [N-1, B,
+ * n, C], and of the second step after it, [2 steps, N-1, B, n, C]. */
 static size_t ahead_size(int B, int n, int N, int C) {
     return N ? 3 * (size_t)(N - 1) * B * n * C : 0;
 }
@@ -92,9 +93,9 @@ struct search_args {
     double *logprob;
 };
 
-/* acc[j] += row_j [length] w [length, C], four columns of it; or this lane's part of that, where LANES lanes
- * of a warp that follow each other share the terms (sum_parts adds their parts up). */
 enum { POOL_LANES = 4 };
+/* acc[j] += row_j [length] w [length, C], four columns; with LANES > 1, this lane's partial sum: LANES
+ * adjacent lanes share the terms (sum_parts adds up those of POOL_LANES). */
 template <int T, int LANES = 1>
 __device__ static inline void add_product(float (&acc)[T][4], const float *const (&row)[T], int length,
                                           const float *w, int C) {
@@ -134,7 +135,7 @@ __device__ static inline void add4(float (&acc)[4], float4 v) {
     acc[3] += v.w;
 }
 
-/* Integers in the order of doubles; never 0, which stands for no candidate. */
+/* Maps doubles to integers of the same order; never 0, which stands for no candidate. */
 __device__ static inline unsigned long long key_of(double v) {
     unsigned long long bits = (unsigned long long)__double_as_longlong(v);
     return bits >> 63 ? ~bits : bits | 1ull << 63;
@@ -143,7 +144,7 @@ __device__ static inline double of_key(unsigned long long key) {
     return __longlong_as_double((long long)(key >> 63 ? key & ~(1ull << 63) : ~key));
 }
 
-/* The largest key of a warp's lanes and, among equals, the smallest index. */
+/* Writes to key and index, in all lanes of a warp, the largest key and, among equals, the smallest index. */
 __device__ static inline void warp_best(unsigned long long &key, int &index) {
     unsigned high = (unsigned)(key >> 32), top = __reduce_max_sync(~0u, high);
     unsigned low = high == top ? (unsigned)key : 0, under = __reduce_max_sync(~0u, low);
@@ -159,11 +160,11 @@ struct stage {
     float *planes, *ahead_sums;
     int first, sets; /* of this block */
     int t, alive;
-    int lags; /* steps within the taps, this one too: 1, 2, 3 */
+    int lags; /* steps that the taps see, this one included: 1, 2, 3 */
 
     __device__ int beams_now() const { return sets * alive; }
     __device__ int number(int row) const { return row / alive * p->beams + row % alive; }
-    /* The number under which the column of lag l of beam b was made. */
+    /* Returns the number of the beam that made the column of lag l of beam b. */
     __device__ int made_as(int b, int l) const {
         return l ? b / p->beams * p->beams + f.made[((t & 1) * 2 + l - 1) * p->S * p->beams + b] : b;
     }
@@ -173,7 +174,8 @@ struct stage {
     __device__ float *plane(int m, int b, int i) const {
         return planes + (((size_t)m * p->S * p->beams + b) * p->n + i) * (p->C + 4);
     }
-    /* What the column made `lag` (1 or 2) steps before step `at`, under number b, gives to block m there. */
+    /* Returns the address of what the column of beam b, made `lag` (1 or 2) steps before step `at`, adds to
+     * block m at step `at`. */
     __device__ float *sums(int at, int lag, int m, int b, int i) const {
         size_t block = (size_t)(lag == 1 ? 0 : 1 + at % 2) * (p->N - 1) + m - 1;
         return ahead_sums + ((block * p->S * p->beams + b) * p->n + i) * p->C;
@@ -185,7 +187,7 @@ struct stage {
 
     __device__ size_t row_of(int b, int i) const { return (size_t)(first + b / p->beams) * p->rows + i; }
 
-    /* What y'_t-l gives by the weights of block m, from channel c on. */
+    /* Returns y'_t-l times the weights of block m, from channel c on. */
     __device__ float4 y_term(int b, int m, int l, int c) const {
         const float *q =
             t == l ? p->start_q : p->q + ((size_t)(first + b / p->beams) * p->rows + last(b, l)) * p->Q;
@@ -195,12 +197,12 @@ struct stage {
         return load4(p->q + row_of(b, i) * p->Q + (m * 6 + l) * p->C + c);
     }
 
-    /* The relations from the item placed last at step t-l, which is not the first, to item i: [E]. */
+    /* Returns the relations [E] from the item placed last before step t-l (t > l) to item i. */
     __device__ const float *relations(int b, int i, int l) const {
         size_t row = (size_t)(first + b / p->beams) * p->rows + last(b, l);
         return p->e + (row * p->rows + i) * 2 * p->relations;
     }
-    /* What they give by the weights of block m, from channel c on. */
+    /* Adds relations(b, i, l) times the weights of block m, from channel c on. */
     __device__ void add_relations(float (&acc)[4], int b, int i, int m, int l, int c) const {
         if (t == l) return;
         *(float4 *)acc =
@@ -248,7 +250,7 @@ struct stage {
         }
     }
 
-    /* Largest (or smallest) values of four channels into this step's pool. */
+    /* Adds values of four channels to this step's pool: keeps the largest (or smallest). */
     __device__ void pool_add(int b, int m, int c, const float (&r)[4], const float (&sign)[4]) const {
         int *to = (int *)(f.pool + (((size_t)(t % 3) * p->S * p->beams + b) * (p->N - 1) + m) * p->C + c);
 #pragma unroll
@@ -259,7 +261,7 @@ struct stage {
                 atomicMin(to + e, __float_as_int(r[e]));
     }
 
-    /* Block m: all cells of this step. */
+    /* Computes all cells of block m at this step. */
     template <int T, bool RELATED> __device__ void block(int m) const {
         int C = p->C, n = p->n, four = C / 4, group = LANE_ROWS * four;
         int groups = blockDim.x / group, own = threadIdx.x / group, within = threadIdx.x % group;
@@ -332,7 +334,7 @@ struct stage {
         }
     }
 
-    /* The pool of block k at this step: its part in what later blocks see. */
+    /* Adds what the pool of block k at this step gives to `same` of later blocks. */
     template <int T> __device__ void after(int k) const {
         const int N = p->N, C = p->C, four = C / 4, later = N - 1 - k, rows = beams_now(),
                   tiles = (rows + T - 1) / T, jobs = tiles * later * four, lane = threadIdx.x % POOL_LANES;
@@ -360,7 +362,7 @@ struct stage {
         }
     }
 
-    /* What this step's columns give to the next step and to the one after it, once all blocks are done. */
+    /* Computes what this step's columns add to the next two steps, once all blocks are done. */
     template <int T> __device__ void ahead() const {
         const int C = p->C, n = p->n, four = C / 4, group = LANE_ROWS * four, groups = blockDim.x / group,
                   own = threadIdx.x / group, within = threadIdx.x % group, c = within % four * 4,
@@ -393,7 +395,7 @@ struct stage {
         }
     }
 
-    /* Four lanes per cell. */
+    /* Computes the logits of all items of all beams, four lanes per cell. */
     template <bool RELATED> __device__ void logits() const {
         int C = p->C, n = p->n, rows = beams_now() * n, quarter = threadIdx.x % 4;
         for (int row0 = 0; row0 < rows; row0 += blockDim.x / 4) {
@@ -418,12 +420,12 @@ struct stage {
         return f.logprob[(t & 1) * p->S * p->beams + b] + choice(b, i);
     }
 
-    /* The log-probability of item i as the next of beam b. */
+    /* Returns the log-probability of item i as the next of beam b. */
     __device__ double choice(int b, int i) const {
         return (double)f.logit[(size_t)b * p->n + i] - (double)f.top[b] - f.shift[b];
     }
 
-    /* Do the constraints allow item i, which is not placed yet, to be the next of beam b? */
+    /* Returns whether the constraints allow item i, which is not placed yet, to be the next of beam b. */
     __device__ bool allowed(int b, int i) const {
         if (!p->rules) return true;
         order_rules r = order_rules_at(p->rules + (size_t)(first + b / p->beams) * p->rules_each, p->n);
@@ -435,7 +437,7 @@ struct stage {
         return true;
     }
 
-    /* The best candidate of beam b that comes after (key, item). By all lanes of a warp. */
+    /* Finds the best candidate of beam b that comes after (key, item); all lanes of a warp call it. */
     __device__ void next_best(int b, unsigned long long key, int item, unsigned long long &best,
                               int &best_item) const {
         best = 0;
@@ -545,7 +547,7 @@ struct stage {
         }
     }
 
-    /* The orders found, followed back from their last step. */
+    /* Writes the orders found, followed back from their last step. */
     __device__ void finish() const {
         for (int row = threadIdx.x; row < sets * p->found; row += blockDim.x) {
             int s = row / p->found, rank = row % p->found, b = rank;
@@ -640,7 +642,7 @@ bool order_search_limits(orders *s) {
     return !s->failed[0];
 }
 
-/* Sets per thread block: enough cells for its threads, and memory for two thread blocks per
+/* Chooses the sets per thread block: enough cells for its threads, and memory for two thread blocks per
  * multiprocessor. */
 bool order_search_plan(orders *s, const order_batch *b, search_plan *p) {
     int N = s->net.N, C = s->net.C, group = LANE_ROWS * C / 4;

@@ -1,6 +1,6 @@
 /* Allocates and fills the memory of the CUDA backend: on the device for the net, its batches and the data
- * set, and pinned on the host for what is sent; also tells whether a batch fits the kernels and the memory.
- */
+ * set, and pinned on the host for what is sent to the device or to other ranks; refuses batches that do not
+ * fit the kernels or the memory. Also cuts the parameters into the optimiser's chunks. */
 #include <stdlib.h>
 
 #include <algorithm>
@@ -11,7 +11,8 @@ extern "C" {
 #include "engine/data/sets.h"
 }
 
-/* Both use the net's own stream: a copy on the default stream might run after later work on this one. */
+/* upload and clear use the net's own stream: a copy on the default stream might run after later work on this
+ * one. */
 static onet_status upload(gpu *s, void *to, const void *from, size_t bytes, onet_error *err) {
     if (bytes && gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->queue.stream),
                         "copying to the device"))
@@ -85,7 +86,8 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->result.results, RESULTS);
 }
 
-/* One entry per CHUNK parameters of a tensor, with the kind of their gradient. */
+/* Writes one entry per CHUNK parameters of a tensor, with the kind of their gradient; returns their number.
+ * out NULL: only counts. */
 static int make_chunks(const net_shape *sh, chunk *out) {
     int count = 0;
     for (int t = 0; t < sh->tensors; t++) {
@@ -214,7 +216,7 @@ static void close_slots(gpu *s) {
     }
 }
 
-/* Memory of the host for what ranks send each other. */
+/* Allocates host memory for what ranks all-reduce. */
 static bool place_out(gpu *s) {
     size_t R = s->room.items, d = (size_t)s->base.sh->s.width;
     if (s->out.memory) cudaFreeHost(s->out.memory);
@@ -235,8 +237,8 @@ static bool place_out(gpu *s) {
     return true;
 }
 
-/* Can the kernels work on such a batch? A thread block must hold at least a few rows of a set, and cells
- * are counted in int. */
+/* Returns whether the kernels can work on such a batch: a thread block must hold at least a few rows of a
+ * set, and cells are counted in int. */
 static bool fits(const gpu *s, batch_size size) {
     int B = size.sets, n = size.largest;
     pair_plan pair;

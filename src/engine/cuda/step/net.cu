@@ -1,7 +1,7 @@
-/* Implements the CUDA backend of kernels/backend.h: its table of operations, opening and closing. forward and
- * backward only note that they were called; optimise, or the first operation that needs a result, launches
- * the whole step at once (step.cu). Tests run single operations and read arrays by the functions at the
- * end. */
+/* Implements the CUDA backend of kernels/backend.h: its table of operations, opening and closing, choosing
+ * the GPU and keeping its first error. forward and backward only note that they were called; optimise, or the
+ * first operation that needs a result, launches the whole step at once (step.cu). Tests run single operations
+ * and read arrays by the functions at the end. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,13 +46,13 @@ static void close_gpu(net *t) {
 
 /* ---- the operations ---- */
 
-/* Where a step's words begin in the memory of its slot. */
+/* Returns the address of a step's word lists in the memory of its slot. */
 static int32_t *slot_words(const gpu *s, unsigned char *host) {
     return (int32_t *)(host + HEADER) + s->room.sets;
 }
 
-/* How large the batch here is, and the one size of its sets, or 0: nets with relations have kernels for
- * batches of several sizes alone. */
+/* Sets s->here, the size of this rank's batch, and s->n, the one size of its sets, or 0 where they differ or
+ * the net has relations, whose kernels take batches of several sizes alone. */
 static void size_batch(gpu *s, const uint32_t *index, int B) {
     bool same = !s->base.sh->s.relations;
     s->here = {};
@@ -174,7 +174,7 @@ static void average(net *t, double decay) {
 static double loss(net *t) {
     gpu *s = (gpu *)t;
     step_launch(s, 0);
-    double mean = result(s, 0); /* this rank's part of it */
+    double mean = result(s, 0); /* this rank's part of the mean */
     if (t->sum) t->sum(t->sum_context, &mean, 1);
     return mean;
 }

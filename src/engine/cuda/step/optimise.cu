@@ -1,5 +1,6 @@
-/* Adds up the parts of the gradient, all-reduces it over the ranks, computes its norm, updates the parameters
- * and trained word vectors with Adam, and keeps the EMA (exponential moving average) of the weights. */
+/* Adds up the parts of the gradient (kernel finish), all-reduces it over the ranks, computes its norm,
+ * updates the parameters and trained word vectors with Adam (move), and keeps the EMA (exponential moving
+ * average) of both (move_average). */
 #include <math.h>
 
 #include "engine/cuda/layers/layers.cuh"

@@ -1,7 +1,8 @@
 /* Launches a training step on the GPU: sends the batch's indices and the optimiser's numbers, then runs each
- * operation with the narrow kernels or, where these do not take the net and batch, layer by layer. A batch of
- * one size on one rank is captured as a CUDA graph and replayed, one of several sizes captured each time into
- * the same graph; where ranks share a batch, it is launched kernel by kernel. */
+ * operation with the narrow kernels or, where these do not take the net and batch, layer by layer; forks to
+ * side streams and joins them. A batch of one size on one rank is captured as a CUDA graph and replayed; one
+ * of several sizes is captured each time and updates one graph; where ranks share a batch, it is launched
+ * kernel by kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -128,7 +129,7 @@ static void enqueue(gpu *s, int parts) {
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
 }
 
-/* The step as a graph; NULL: it failed. */
+/* Returns the parts of a step as a graph, NULL when capturing failed. */
 static cudaGraph_t capture(gpu *s, int parts) {
     cudaGraph_t made = nullptr;
     if (!gpu_ok(s, cudaStreamBeginCapture(s->queue.stream, cudaStreamCaptureModeThreadLocal), "capture"))
@@ -172,8 +173,9 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
     return exec;
 }
 
-/* Of a batch of several sizes: its kernels are those of the batch before, with other arguments and numbers of
- * thread blocks, so the graph is captured anew and the one that there is takes over what differs. */
+/* Returns the graph of a batch of several sizes. Its kernels are those of the batch before, with other
+ * arguments and numbers of thread blocks, so the step is captured anew and the existing graph updated by what
+ * differs. */
 static cudaGraphExec_t mixed_graph(gpu *s, int parts) {
     cudaGraph_t made = capture(s, parts);
     if (!made) return nullptr;
@@ -192,7 +194,7 @@ static cudaGraphExec_t mixed_graph(gpu *s, int parts) {
 
 /* ---- what a step sends ---- */
 
-/* The next slot of pinned memory; waits when the host is SLOTS steps ahead of the device. */
+/* Opens the next slot of pinned memory; waits when the host is SLOTS steps ahead of the device. */
 void step_open_slot(gpu *s) {
     s->send.slot_now = (s->send.slot_now + 1) % SLOTS;
     gpu_ok(s, cudaEventSynchronize(s->send.slots[s->send.slot_now].sent), "waiting for the device");
@@ -217,9 +219,9 @@ void step_send_slot(gpu *s) {
     s->send.slot_open = s->send.slot_full = s->queue.chained = false;
 }
 
-/* Launches what is waiting, and `more` with it, as a graph. Where ranks share a batch there is none, since
- * the host all-reduces the sums of each norm; and the step runs even when the device has failed, since the
- * other ranks wait for this one. */
+/* Launches the parts that are waiting, and `more`, as a graph. Where ranks share a batch there is no graph,
+ * since the host all-reduces the sums of each norm; and the step runs even when the device has failed, since
+ * the other ranks wait for this one. */
 void step_launch(gpu *s, int more) {
     int parts = s->queue.waiting | more;
     s->queue.waiting = 0;

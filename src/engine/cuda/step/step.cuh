@@ -13,7 +13,7 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
                         int train_vectors, onet_error *err);
 void memory_close(gpu *s);
 
-/* One operation, launched immediately. */
+/* Each launches one operation immediately. */
 void step_take(gpu *s);
 void step_begin(gpu *s);
 void step_encoder(gpu *s, int block);
@@ -24,23 +24,23 @@ void step_decoder_backward(gpu *s, int block);
 void step_rows_backward(gpu *s);
 void step_encoder_backward(gpu *s, int block);
 void step_finish(gpu *s);
-/* All of them, after step_take, in their order. */
+/* Launch all operations of the forward pass after step_take, or of the backward pass, in their order. */
 void step_forward(gpu *s);
 void step_backward(gpu *s);
 
 /* Opens the next slot of pinned memory for what a step sends; sends the open one. */
 void step_open_slot(gpu *s);
 void step_send_slot(gpu *s);
-/* Launches what is waiting, and `more` with it. */
+/* Launches the parts of the step that are waiting, and `more`. */
 void step_launch(gpu *s, int more);
 void step_drop_graphs(gpu *s);
 
 /* ---- Words whose vectors are trained (words.cu) ---- */
 
-/* Writes the rows of each distinct word of the batch to `first` and behind it, as in struct gpu; returns
- * the number of words. */
+/* Writes word_first, word_row and word_id (step_sending in gpu.cuh), one after the other, from `first` on;
+ * returns the number of distinct words. */
 int words_list(gpu *s, int32_t *first);
-/* The same for the sets of all ranks; dx becomes the gradient of the whole batch, [rows, width]. */
+/* words_list for the sets of all ranks; also makes dx the gradient of the whole batch, [rows, width]. */
 int words_share(gpu *s, int32_t *first);
 
 #endif

@@ -33,8 +33,8 @@ static uint64_t *keys_new(gpu *s, size_t rows) {
     return key;
 }
 
-/* each(set, first row of its items here, row of item i within the set, word of item i), for all items here.
- */
+/* Calls each(set, first row of the set, row of item i within the set, word of item i) for all items of this
+ * rank's batch. */
 template <class F> static void each_item(const gpu *s, F each) {
     const onet_sets *sets = s->given.sets;
     for (int b = 0; b < s->base.B; b++) {
