@@ -48,8 +48,8 @@ typedef struct onet_model onet_model;
 /* Reads a model file ("-": standard input; .gz and .xz are decompressed). */
 ONET_API onet_status onet_model_load(onet_model **model, const char *path, onet_error *err);
 /* Orders one set (a beam of 5): items [n, onet_model_width] in; order [n] out, with order[t] the item at
- * place t; *logprob, unless NULL: the natural logarithm of its probability. NaN is a missing value, if the
- * model was trained on some; items then have onet_columns_width features. Not for words or given relations. */
+ * place t; *logprob, unless NULL: the natural logarithm of its probability. NaN: a missing value, if the
+ * model was trained on some; items then have onet_columns_width features. Not for words or relations. */
 ONET_API onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order,
                                 double *logprob, onet_error *err);
 ONET_API void onet_model_free(onet_model *model);
