@@ -118,12 +118,11 @@ typedef enum onet_conclusion {
 } onet_conclusion;
 
 typedef struct onet_comparison {
-    onet_report guess; /* random orders: exact is the share of all orders that is right, equal items
-                        * interchangeable; the intervals are of guessing once per set */
-    onet_report
-        column; /* sorting by the best feature; no sets where items are words or have relations alone */
+    onet_report guess;  /* random orders: exact is the share of all orders that is right, equal items
+                         * interchangeable; the intervals are of guessing once per set */
+    onet_report column; /* sorting by the best feature; sets 0: items are words or have relations alone */
     onet_report ranker; /* onet_ranker_train */
-    onet_report model;  /* no sets where none was given */
+    onet_report model;  /* sets 0: `each` was NULL */
     int feature;        /* the best one, -1: none */
     int falling;        /* 1: its largest value goes first */
     onet_conclusion conclusion;

@@ -132,7 +132,7 @@ typedef struct onet_tsp_options {
      * limit does. NULL: never stopped. */
     int (*stop)(void *context);
     void *context;
-    int improve; /* any method: improve a tour that is not proven by 2-opt and Or-opt moves, and `kicks` */
+    int improve; /* 1: any method: a tour not proven optimal is improved as by 2opt, with `kicks` */
 } onet_tsp_options;
 
 /* For `stop`: `flag`, its context, is an int that another thread sets to non-zero to end the search. */
@@ -142,9 +142,9 @@ ONET_API void onet_tsp_defaults(onet_tsp_options *options, size_t size);
 
 typedef struct onet_tsp_proof {
     double length; /* of the tour */
-    double bound;  /* no tour is shorter than this */
+    double bound;  /* no tour is shorter than this; 0: not known */
     int proven;    /* the tour is optimal: bound and length agree to 1 part in 10^10, or as whole numbers */
-    int64_t nodes; /* of the search tree */
+    int64_t nodes; /* of the search tree of exact */
     double before; /* length of the tour that was improved; 0: none was */
     double reserved[3]; /* zero */
 } onet_tsp_proof;

@@ -55,17 +55,18 @@ typedef struct onet_tuned {
     char settings[256];  /* as in onet_tried */
     int trials, stopped; /* trials that ended; 1: progress ended the search */
     int new_trials;      /* those of this call, not of an earlier one that was resumed */
-    int ranker; /* 1: the linear ranker is best: call onet_ranker_train with settings.relative, standardise
-                 * and seed of the options */
-    char kernels[32]; /* that trained the nets of this call: "avx2", "cuda"; others give other bits. "": none
+    int ranker; /* 1: the linear ranker is best: call onet_ranker_train with settings.relative, standardise,
+                 * scale, within and seed of the options */
+    char kernels[32]; /* that trained the nets of this call: "avx2", "cuda"; others round otherwise; "": none
                        */
     double seconds;   /* of the search, earlier calls included */
     onet_tried best;  /* measured on the parts that it was chosen by: optimistic */
-    /* Unbiased: a model of the chosen settings, trained on all sets except the test part and measured on that
-     * part, beside simple rules of the same sets. test.model.sets 0: it was stopped before. */
+    /* Unbiased: a model of the chosen settings, trained on all sets except the test part and measured on
+     * that part, beside simple rules that learned from the same sets. test.model.sets 0: the search was
+     * stopped before. */
     onet_comparison test;
     onet_report test_default; /* the same with the options as they were given */
-    int test_models;   /* models of `test`: fewer than options->models where there was no time for all */
+    int test_models; /* nets merged for `test`: fewer than options->models where there was no time for all */
     void *reserved[8]; /* zero */
 } onet_tuned;
 
