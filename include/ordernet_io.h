@@ -86,6 +86,7 @@ typedef struct onet_write_options {
     const char *made;
 } onet_write_options;
 
+/* All zero except `size`, which suits most files. */
 ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
 
 ONET_API const onet_choice *onet_formats(void); /* onet_format */
@@ -249,6 +250,7 @@ ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *rec
  * set's `id` where it has one. record: as onet_reader_next left it when it failed. Needs options->errors. */
 ONET_API onet_status onet_writer_put_error(onet_writer *writer, const onet_record *record, const char *error,
                                            onet_error *err);
+/* Ends the input of onet_writer_begin; another may begin. */
 ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
 /* Flushes what was put so far to the file or pipe. */
 ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);

@@ -29,8 +29,8 @@ typedef struct onet_ranker_options {
 } onet_ranker_options;
 
 ONET_API void onet_ranker_defaults(onet_ranker_options *options, size_t size);
-/* Trains *model on sets with known order; ONET_BAD if none has two items to place. options NULL: the
- * defaults. */
+/* Trains *model on sets with known order; ONET_BAD if none has two items to place, or for sets with
+ * relations, which a ranker cannot use. options NULL: the defaults. */
 ONET_API onet_status onet_ranker_train(onet_model **model, const onet_sets *train,
                                        const onet_ranker_options *options, onet_error *err);
 /* Its weights, of the scaled features and of their ranks within the set, then of the relative ones: [width

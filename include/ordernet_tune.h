@@ -57,8 +57,7 @@ typedef struct onet_tuned {
     int new_trials;      /* those of this call, not of an earlier one that was resumed */
     int ranker; /* 1: the linear ranker is best: call onet_ranker_train with settings.relative, standardise,
                  * scale, within and seed of the options */
-    char kernels[32]; /* that trained the nets of this call: "avx2", "cuda"; others round otherwise; "": none
-                       */
+    char kernels[32]; /* that trained the nets: "avx2", "cuda"; others round otherwise; "": none */
     double seconds;   /* of the search, earlier calls included */
     onet_tried best;  /* measured on the parts that it was chosen by: optimistic */
     /* Unbiased: a model of the chosen settings, trained on all sets except the test part and measured on
