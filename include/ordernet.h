@@ -23,10 +23,10 @@ extern "C" {
 
 #define ONET_API __attribute__((visibility("default")))
 
-/* Also the exit status of the program. */
+/* What functions return; also the exit status of the program. */
 typedef enum onet_status {
     ONET_OK = 0,
-    ONET_FAILED = 1,       /* the work could not be done (a loss became NaN, ...) */
+    ONET_FAILED = 1,       /* the call was valid, but failed (a loss became NaN, ...) */
     ONET_USAGE = 2,        /* the call itself is wrong: an option out of range, a missing argument */
     ONET_BAD = 3,          /* bad data or a bad model file */
     ONET_IO = 4,           /* a file could not be opened, read or written */
@@ -34,21 +34,22 @@ typedef enum onet_status {
     ONET_INTERRUPTED = 130 /* a callback asked to stop */
 } onet_status;
 
-/* text: one sentence that says what is wrong, where, and what to do. field: the option that it is about, or
- * two with a blank between, such as "onet_train_options.clip"; "": none. The sentence does not name the
- * option, so that a program can add the name that its own users know. */
+/* text: the error message: what is wrong, where, and what to do. field: the option that it is about, or two
+ * with a blank between, such as "onet_train_options.clip"; "": none. The message does not name the option,
+ * so that a program can add the name that its own users know. Both hold only after a failure. */
 typedef struct onet_error {
     char text[960];
     char field[64];
 } onet_error;
 
-/* A trained net with all that it needs to order a set. Any number of threads may share one. */
+/* A trained net with all that it needs to order a set. Threads may share one that none of them changes. */
 typedef struct onet_model onet_model;
 
+/* Reads a model file ("-": standard input; .gz and .xz are decompressed). */
 ONET_API onet_status onet_model_load(onet_model **model, const char *path, onet_error *err);
-/* Puts one set in order by beam search: items [n, width] in; order [n] out and, unless logprob is NULL, the
- * natural logarithm of the order's probability. NaN is a missing value, for a model that was trained on data
- * with missing values; such a model takes items of onet_columns_width features. */
+/* Orders one set (a beam of 5): items [n, onet_model_width] in; order [n] out, with order[t] the item at
+ * place t; *logprob, unless NULL: the natural logarithm of its probability. NaN: a missing value, if the
+ * model was trained on some; items then have onet_columns_width features. Not for words or relations. */
 ONET_API onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order,
                                 double *logprob, onet_error *err);
 ONET_API void onet_model_free(onet_model *model);
@@ -67,31 +68,28 @@ ONET_API void onet_model_free(onet_model *model);
  * (linear ranker, several ranks), ordernet_tune.h (search for settings), ordernet_measure.h (accuracy,
  * speed), ordernet_tsp.h (tours), ordernet_pages.h (reading order).
  *
- * Errors. A function that can fail returns an onet_status and, when err is not NULL, writes a sentence. The
- * library does not print, exit or abort. Arguments are checked: NULL where an object is needed, a number out
- * of range or sets that are not as onet_sets says give ONET_USAGE or ONET_BAD; functions without a status
- * then return NULL, 0, -1 or NaN. Arrays that are shorter than promised, and freed objects, cannot be
- * detected. Text and numbers are read and written alike in every locale.
+ * Errors. A function that can fail returns an onet_status, writes a message to err, unless that is NULL, and
+ * sets the object that it was to make to NULL. The library does not print, exit or abort. Arguments are
+ * checked: NULL where an object is needed, a number out of range or sets that are not as onet_sets says give
+ * ONET_USAGE or ONET_BAD; functions without a status then return NULL, 0, -1 or NaN. Freed objects, and
+ * arrays that are too short, cannot be detected. Numbers are read and written alike in every locale.
  *
  * Memory. Whoever makes an object frees it, with the function of its name in _free, _close, _commit or
- * _abort; all of them but _commit take NULL. What a function returns by pointer stays valid as long as the
- * object that it was asked of, unless it says otherwise. Dimensions: n items in a set, width features per
- * item.
+ * _abort; all but _commit take NULL. What a function returns by pointer is valid as long as the object that
+ * it was asked of, unless it says otherwise. Dimensions: n items in a set, width features per item.
  *
- * How structs grow (docs/api.md). Options begin with `size`, the caller's sizeof: fill them in by the
- * function in _defaults, or start from {.size = sizeof options}. Structs that the caller may make keep their
- * size and end in `reserved`, which must be zero. onet_progress, which only the library makes, grows at the
- * end. */
+ * How structs grow (docs/api.md). Options begin with `size`, the caller's sizeof: the function in _defaults
+ * fills them in, or start from {.size = sizeof options}. Structs that the caller may make keep their size and
+ * end in `reserved`, which must be zero. onet_progress, made by the library alone, grows at the end. */
 
 #define ONET_VERSION_MAJOR 0
 #define ONET_VERSION_MINOR 2
 #define ONET_VERSION_PATCH 0
 
-ONET_API const char *onet_version(void);
-ONET_API const char *onet_status_name(onet_status status);
+ONET_API const char *onet_version(void);                   /* of the library: "0.2.0" */
+ONET_API const char *onet_status_name(onet_status status); /* in a few words: "not enough memory" */
 
-/* A named value of an enum. Lists end in a NULL name, live as long as the program and may grow in a later
- * version. */
+/* A named value of an enum. Lists end in a NULL name, are never freed and may grow in a later version. */
 typedef struct onet_choice {
     const char *name;
     const char *help; /* what it is, in a few words */
@@ -100,7 +98,7 @@ typedef struct onet_choice {
 
 /* ---- Sets -------------------------------------------------------------------------------------------- */
 
-/* What is known of an order before the search. Items are counted over all sets: start[s] + i. */
+/* What must hold for an order that is searched. Items are counted over all sets: start[s] + i. */
 typedef enum onet_constraint_kind {
     ONET_BEFORE = 0, /* `item` comes before `other`, an item of the same set */
     ONET_PLACE, /* `item` is at place `other` of its set; fixed places must be 0, 1, 2, ... without a gap */
@@ -110,38 +108,37 @@ typedef enum onet_constraint_kind {
 
 typedef struct onet_constraint {
     onet_constraint_kind kind;
-    size_t item, other;
+    size_t item, other; /* ONET_LAST ignores other */
 } onet_constraint;
 
 typedef struct onet_columns onet_columns; /* names of features, values for missing ones: ordernet_io.h */
 typedef struct onet_words onet_words;     /* a vocabulary, one vector per word: ordernet_words.h */
 typedef struct onet_lost onet_lost;       /* values that the features do not tell apart: ordernet_io.h */
 
-/* Relations: `width` numbers for each ordered pair of items of a set. From item i, counted over all
- * sets, to item j of its set relation r is value[(row[i] + j) * width + r]; i to i is ignored. */
+/* Relations: `width` numbers for each ordered pair of items of a set. Relation r from item i, counted over
+ * all sets, to item j of its set is value[(row[i] + j) * width + r]; row[i + 1] = row[i] + n. */
 typedef struct onet_pairs {
     int width;         /* R: from 1 to 16 */
     size_t *row;       /* [start[count]] */
-    float *value;      /* [sum of n * n, width] */
-    char *names;       /* one per line; NULL: none */
+    float *value;      /* [sum of n * n, width]; finite; the numbers from an item to itself are ignored */
+    char *names;       /* one per line, UTF-8; NULL: none */
     float *fill;       /* [width]: what replaced values that were missing; NULL: none was allowed to be */
     void *reserved[3]; /* zero */
 } onet_pairs;
 
-/* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features or words; one of items and word
- * is NULL. Context items are seen by the net and never placed; every set has a placed item. With m placed
- * items in set s, order[start[s] + t] is for t < m the index, within set s, of the item at place t, and for
- * t >= m the context items, smallest index first: a permutation.
- * Constraints hold for ordering; training ignores them. They are sorted by set.
+/* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features or words; one of items and
+ * word is NULL. The net sees context items, but never places them; every set has a placed item. With m
+ * placed items in set s, order[start[s] + t] is for t < m the index within set s of the item at place t;
+ * then follow the context items, smallest index first. Constraints are sorted by set; training ignores them.
  * A view of some sets in a row is a copy of the struct with their count and constraints, whose start points
- * to that of the first one; items, word, order, context, lost and pairs are unchanged. */
+ * to that of the first one; all other arrays are unchanged. */
 typedef struct onet_sets {
     size_t count;
     int width;                    /* features per item, or numbers per word; 0: there are only relations */
     size_t *start;                /* [count + 1] */
     float *items;                 /* [start[count], width] */
     int32_t *word;                /* [start[count]] */
-    const onet_words *words;      /* the vocabulary that `word` indexes */
+    const onet_words *words;      /* the vocabulary that `word` indexes; owned, unless onet_sets_lend_words */
     int32_t *order;               /* [start[count]]; NULL: not known */
     uint8_t *context;             /* [start[count]]: 1: a context item; NULL: every item is placed */
     onet_constraint *constraints; /* [constraint_count] */
@@ -168,34 +165,39 @@ typedef enum onet_format {
 } onet_format;
 
 typedef struct onet_read_options onet_read_options; /* ordernet_io.h; NULL suits most files */
-/* Reads a whole file ("-": standard input; .gz and .xz are decompressed). */
+/* Reads a whole file ("-": standard input; .gz and .xz are decompressed). ONET_BAD names file and line. */
 ONET_API onet_status onet_sets_read(onet_sets **sets, const char *path, const onet_read_options *options,
                                     onet_error *err);
+/* Writes a file ("-": standard output), whole or not at all; AUTO: the format by the ending of its name. */
 ONET_API onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format format,
                                      onet_error *err);
-/* Copies items [count, n, width] and order [count, n], which may be NULL. */
+/* Makes sets of n items each: copies items [count, n, width] and order [count, n]; order NULL: not known. */
 ONET_API onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
                                     const int32_t *order, onet_error *err);
-/* Sets the context items to a copy of context [start[count]]; NULL: none. The orders must agree with them. */
+/* These three change sets that the library made; a failure leaves them as they were. Sets the context items
+ * to a copy of context [start[count]], 1 or 0; NULL: none. Orders must have the context items last. */
 ONET_API onet_status onet_sets_set_context(onet_sets *sets, const uint8_t *context, onet_error *err);
 /* Replaces the constraints by a copy of constraints [count]. ONET_BAD names those that no order can keep. */
 ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_constraint *constraints,
                                                size_t count, onet_error *err);
-/* Replaces the relations by a copy of value, [n, n, width] for each set; names: one per line, or NULL. Width
- * 0 removes them. Whole numbers beyond 16777216, which a float rounds, are refused in files of sets. */
+/* Replaces the relations by a copy of value: for each set in turn [n, n, width], from item i to item j at
+ * [i, j]; all finite, the diagonal is set to 0. names: one per line, or NULL. Width 0 removes them. A float
+ * rounds whole numbers beyond 16777216 (2^24): only files of sets can refuse them. */
 ONET_API onet_status onet_sets_set_pairs(onet_sets *sets, int width, const float *value, const char *names,
                                          onet_error *err);
-ONET_API void onet_sets_free(onet_sets *sets);
+ONET_API void onet_sets_free(onet_sets *sets); /* with all arrays that it owns */
 /* Checks sets that the caller filled in, in its own arrays: all that onet_sets says. ONET_BAD names the set.
- * Such sets may be ordered, measured, trained on and written, but not given to onet_sets_free. */
+ * Such sets may be ordered, measured, trained on and written, but no function may change or free them. */
 ONET_API onet_status onet_sets_check(const onet_sets *sets, onet_error *err);
 
 /* ---- Model ----------------------------------------------------------------------------------------- */
 
+/* Writes a model file ("-": standard output), whole or not at all. */
 ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
 enum { ONET_MAX_MERGED = 64 };
-/* A model whose logits are the mean of those of models [count], which stay the caller's. Number of blocks,
- * pool, features of the data and statistics by size must be equal; ONET_BAD says what is not. */
+/* A new model whose logits are the mean of those of `models` [count], 1 to ONET_MAX_MERGED. They must agree
+ * in blocks, pool, features, words, standardisation, relations and norm statistics: ONET_BAD names what
+ * differs, and refuses rankers. Three are about seven times as slow as one (docs/model.md). */
 ONET_API onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,
                                       onet_error *err);
 
@@ -237,10 +239,10 @@ ONET_API const onet_choice *onet_devices(void);
 enum { ONET_MAX_ITEMS = 1 << 24 }; /* of a set to be ordered */
 
 typedef struct onet_order_options {
-    size_t size; /* sizeof(onet_order_options) */
-    onet_decode decode;
-    int beam;                /* 0: 5 */
-    int top;                 /* orders returned per set, best first; 0: 1 */
+    size_t size;             /* sizeof(onet_order_options) */
+    onet_decode decode;      /* a beam, the most probable item at each step, or one drawn by probability */
+    int beam;                /* its width; 0: 5. At least `top` are used */
+    int top;                 /* orders returned per set, best first, up to 1000000; 0: 1 */
     uint64_t seed;           /* for ONET_SAMPLE */
     int threads;             /* 0: one for each CPU */
     const char *kernels;     /* NULL, or a name of onet_kernel_sets() */
@@ -255,31 +257,33 @@ typedef struct onet_order_options {
     int (*stop)(void *context);
 } onet_order_options;
 
-/* Beam search of width 5 that gives the best order, on all CPU threads or a GPU. */
+/* All zero except `size`: the best order by a beam search of width 5, on all CPU threads or a GPU. */
 ONET_API void onet_order_defaults(onet_order_options *options, size_t size);
 
-/* The answer for one set; the memory is the caller's. */
+/* The answer for one set; the caller makes it and its arrays, and sets all other fields to zero. */
 typedef struct onet_answer {
     int found;       /* orders: top, or fewer if the beam is narrower or the set has fewer */
-    int32_t *order;  /* [top, n]: each as in onet_sets.order */
-    double *logprob; /* [top] */
+    int32_t *order;  /* [top, n]: each as in onet_sets.order; needed */
+    double *logprob; /* [top]: natural logarithm of each order's probability; NULL when not wanted */
     float *step;     /* [top, n]: probability of each step's choice, 0 for context; NULL when not wanted */
     double *step_logprob; /* [n]: from onet_orderer_score_steps, for onet_writer_put alone */
     void *reserved[3];    /* zero */
 } onet_answer;
 
-/* Threads and memory for reuse, for one caller at a time; any number of orderers may share a model. */
+/* Threads and memory for reuse, for one call at a time; any number of orderers may share a model. The model,
+ * options->kernels and options->world must outlive it. options NULL: the defaults. */
 typedef struct onet_orderer onet_orderer;
 ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                                       const onet_order_options *options, onet_error *err);
 ONET_API void onet_orderer_free(onet_orderer *orderer);
 /* What the last run was computed with: a name of onet_kernel_sets(), or "cuda". */
 ONET_API const char *onet_orderer_kernels(const onet_orderer *orderer);
-/* Orders sets of any sizes in parallel: answers [count]. The sets' own order is ignored. Orders keep the
- * constraints; the probabilities are the model's, as without constraints. */
+/* Orders sets of any sizes in parallel: answers [count]. The sets' own order is ignored, constraints are
+ * kept; probabilities are the model's, as without them. NaN in items: onet_sets_fill first. ONET_BAD with a
+ * NaN logprob: that set's features overflow in the net, the others' answers hold (docs/api.md). */
 ONET_API onet_status onet_orderer_run(onet_orderer *orderer, const onet_sets *sets, onet_answer *answers,
                                       onet_error *err);
-/* Log-probability that the model gives to the sets' own order: logprob[count]. Constraints are ignored. */
+/* Writes the log-probability of each set's own order to logprob [count]. Constraints are ignored. */
 ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *sets, double *logprob,
                                         onet_error *err);
 
@@ -299,7 +303,7 @@ typedef struct onet_progress {
     double learning_rate;
     double valid_exact; /* share of validation sets ordered exactly; NaN before the first validation */
     double examples_per_second, seconds, seconds_left;
-    double valid_loglik; /* log-likelihood of the right orders per placed item; NaN likewise */
+    double valid_loglik; /* log-likelihood of right orders per placed item; NaN before the first validation */
     int best_epoch;      /* with the highest valid_loglik so far; 0 before the first validation */
     uint64_t steps_before, resumed_at; /* resumed with more steps: old number, first new step; else 0 */
     int ended;                         /* the epoch that has just ended; 0: the call is within an epoch */
@@ -308,8 +312,7 @@ typedef struct onet_progress {
     int model, models;
 } onet_progress;
 
-/* Products of training: in float32 or, on a GPU, in TF32 or bfloat16 on its tensor cores. Sums, norms,
- * parameters and the optimiser are in float32. */
+/* Products of training: of float32 or, on a GPU only, of factors rounded to TF32 or bfloat16. */
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1, ONET_BF16 = 2 } onet_precision;
 
 /* In what one of four models differs from the others, beside its seed. */
@@ -327,8 +330,8 @@ typedef struct onet_train_options {
     size_t size;            /* sizeof(onet_train_options) */
     onet_settings settings; /* width is taken from the data when 0 */
     int batch;              /* sets per step */
-    int epochs;
-    uint64_t max_steps; /* 0: no limit but the epochs */
+    int epochs;             /* passes over the training sets */
+    uint64_t max_steps;     /* 0: no limit but the epochs */
     double learning_rate;
     onet_schedule schedule;
     double warmup; /* share of all steps, over which the rate rises from 0 */
@@ -339,7 +342,7 @@ typedef struct onet_train_options {
     onet_batches batches;
     onet_statistics statistics;
     uint64_t seed;
-    int standardise;
+    int standardise;   /* 1: see `scale`; 0: features are taken as they are */
     int train_vectors; /* words: train the vectors too */
     /* Augmentation, drawn anew in each epoch. */
     double forget;       /* words: share replaced by unknown words; a tenth of it for the most frequent 1% */
@@ -349,7 +352,7 @@ typedef struct onet_train_options {
     const char *kernels; /* as in onet_order_options */
     const char *device;
     onet_precision precision;
-    const char *model_path; /* checkpoints, log and best model (by valid_loglik) go beside it; NULL: none */
+    const char *model_path; /* of the model; checkpoints, log and best model go beside it; NULL: no files */
     double checkpoint_seconds; /* 0: only at the end */
     /* Resume from the checkpoint beside model_path, if there is one. It must be of the same data and
      * settings; with more epochs or steps than before, the rest follows the schedule over all steps. */
@@ -360,33 +363,30 @@ typedef struct onet_train_options {
      * the checkpoint is written and ONET_INTERRUPTED returned. */
     int (*progress)(void *context, const onet_progress *progress);
     void *context;
-    /* Fine-tuning: start from this model, which is not changed: its weights, words and vectors, and its
-     * settings and standardisation in place of those here. Adam, the schedule and the EMA start anew. The
-     * sets must have items of its width, or words of its vocabulary. NULL: from random weights. */
+    /* Fine-tuning: start from this model, which is not changed, with its settings, standardisation and
+     * words; Adam, schedule and EMA start anew. The sets need its width or words. NULL: random weights. */
     const onet_model *from;
     /* Ranks that train together; NULL: this process alone. Rank 0 has the sets and all files, the others pass
      * NULL for both. All get the same model or the same failure. */
     const onet_world *world;
     int keep;          /* 1: ONET_USAGE, unless resuming, if files of an earlier training would be replaced */
     int keep_stopped;  /* 1: a stop also returns the model as trained so far, beside ONET_INTERRUPTED */
-    onet_model **best; /* unless NULL: receives the best model by validation, to be freed, or NULL */
+    onet_model **best; /* unless NULL: receives the best model by valid_loglik, to be freed, or NULL */
     int half; /* 1: the models have weights in half precision (onet_model_set_half), and are validated so */
     /* Trains this many models, 1 to ONET_MAX_MERGED, with the seeds seed, seed + 1, ..., on a CPU as many at
      * once as there are threads, and merges them. Each has files of its own, m.1.safetensors and so on,
      * beside those of the merged model. A resumed run may have more models. Not with train_vectors. */
     int models;
-    /* At this share of the steps, drawn anew in each epoch, a random item of those left is placed, so that
-     * the net learns to recover from its own errors: the next target is the successor of the item placed last
-     * or, if that is placed already, the first item left. */
+    /* At this share of the steps, drawn anew in each epoch, a random item is placed, so that the net learns
+     * to recover: the next target is the successor of the last item or, if placed, the first item left. */
     double stray;
     /* The scale of the features: a name of onet_scales(), or a list such as "quantile:price,standard:x", by
      * name, or by number from 1 where there are no names. A name without a feature is for all others, which
      * else have "auto". NULL: "auto". Without `standardise`, "auto" and "standard" are "none". */
     const char *scale;
     int within; /* 1: the rank of each feature within the set is a feature too; equal values have one rank */
-    /* Relations made from features, beside those of the sets and scaled as they are: a list such as
-     * "distance:x+y,difference:age,equal:type" of names of onet_relates() with columns as for `scale`, all
-     * where none is named. The model keeps the list, and makes them itself. NULL: none. */
+    /* Relations made from features, scaled as those of the sets: a list such as "distance:x+y,equal:type",
+     * names of onet_relates() with columns as for `scale`, or all. The model makes them. NULL: none. */
     const char *relate;
     /* Larger sets are trained on this many consecutive items of their order, drawn anew in each epoch, and on
      * as many of their context items: time grows with the square of the items. 0: whole. */
@@ -401,7 +401,8 @@ typedef struct onet_train_options {
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
 ONET_API void onet_train_defaults(onet_train_options *options, size_t size);
-/* Trains on sets with known order; valid may be NULL. *model: the model after the last step. */
+/* Trains on sets with known order; measures on `valid` after each epoch, unless NULL. options
+ * NULL: the defaults. *model: the model after the last step; NULL after a failure, but see keep_stopped. */
 ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                                 const onet_train_options *options, onet_error *err);
 

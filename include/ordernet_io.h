@@ -21,8 +21,8 @@ extern "C" {
 typedef enum onet_missing {
     ONET_MISSING_ERROR = 0, /* the data are refused */
     ONET_MISSING_MEAN,      /* it gets the mean of the training data */
-    ONET_MISSING_INDICATOR /* likewise; and for each feature that lacks a value in the training data one more,
-                            * after all features, that is 1 where the value is missing and else 0 */
+    ONET_MISSING_INDICATOR  /* the mean too; and for each feature that lacks a value in the training data one
+                             * more, after all features, that is 1 where the value is missing and else 0 */
 } onet_missing;
 
 struct onet_read_options {
@@ -30,12 +30,12 @@ struct onet_read_options {
     onet_format format;
     const char *set_column;  /* CSV; NULL: "set" */
     const char *rank_column; /* CSV; NULL: "rank" */
-    const char *features;    /* comma-separated names, in double quotes if they have commas; NULL: numeric
-                              * columns, and texts by docs/formats.md */
+    const char *features;    /* comma-separated names, in double quotes if they have commas; NULL: all numeric
+                              * columns, and those of text that docs/formats.md says become categories */
     int width;               /* Pointer Network text: features per item; 0: 2 */
     const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
     /* Reads the bytes instead of the file at path, which then only names them: writes at most `size` of them
-     * to buffer and returns how many, 0 at the end, -1 on failure. */
+     * to buffer and returns how many, 0 at the end, -1 on failure. NULL: the file is read. */
     ptrdiff_t (*bytes)(void *context, void *buffer, size_t size);
     void *context;
     /* The columns of a model (onet_model_columns) or of other sets: features are taken by these names, in
@@ -58,12 +58,13 @@ struct onet_read_options {
     /* The relations of a model (onet_model_relations), or of other sets: columns of `pairs` are taken by
      * these names. NULL: all of them. */
     const char *relations;
-    /* What replaces a missing relation (onet_model_relation_fill), one for each; NULL: as `missing` says,
-     * where `relations` is NULL. */
+    /* What replaces a missing relation (onet_model_relation_fill), one number for each of `relations`; NULL:
+     * as `missing` says, where `relations` is NULL. */
     const float *relation_fill;
 };
 
-/* All zero except `size`, which suits most files. */
+/* All zero except `size`, which suits most files. The strings and objects that options point to must stay
+ * valid during the call, for a reader as long as it is open. */
 ONET_API void onet_read_defaults(onet_read_options *options, size_t size);
 
 typedef struct onet_write_options {
@@ -73,7 +74,7 @@ typedef struct onet_write_options {
     const char *rank_column; /* CSV; NULL: "rank" */
     const onet_words *words; /* safetensors: the vocabulary of items that are words; NULL: the input's own */
     /* What an answer adds to a set. */
-    int logprob;   /* CSV: a column for it; JSON Lines always has it */
+    int logprob;   /* CSV: a column for the log-probability; JSON Lines always has it */
     int steps;     /* the probability of each step */
     int top;       /* more than 1: that many orders */
     int score;     /* the answers are the sets' own orders: only logprob and step_logprob are added */
@@ -85,13 +86,15 @@ typedef struct onet_write_options {
     const char *made;
 } onet_write_options;
 
+/* All zero except `size`, which suits most files. */
 ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
 
 ONET_API const onet_choice *onet_formats(void); /* onet_format */
-/* The format by the ending of a name, .jsonl, .csv, ...; ONET_USAGE for other endings. */
+/* The format by the ending of a name, .jsonl, .csv, ...; ONET_USAGE and ONET_FORMAT_AUTO for other endings.
+ */
 ONET_API onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err);
 /* Copies set after set from one file to another; "-" is standard input or output. Both options may be NULL.
- * What the format can hold of the user's own text (other keys, columns, digits) stays as it was. */
+ * What the user wrote besides the sets (other keys, columns, digits) is kept where the format can hold it. */
 ONET_API onet_status onet_sets_convert(const char *from, const char *to, const onet_read_options *reading,
                                        const onet_write_options *writing, onet_error *err);
 
@@ -99,7 +102,8 @@ ONET_API onet_status onet_sets_convert(const char *from, const char *to, const o
 
 /* The names of the features, where they come from a table or from objects of JSON; the columns with the set
  * and the rank of a row; and the values that replace missing ones. Sets that are read from CSV have columns,
- * and a model that is trained on them keeps these. */
+ * and a model that is trained on them keeps a copy. NULL has no features and no names for the functions that
+ * ask. */
 
 /* The columns of a table that are features: names [width], each once, in UTF-8, copied; NULL: without names.
  * set, rank: the names of those two columns, or NULL. */
@@ -111,7 +115,7 @@ ONET_API void onet_columns_free(onet_columns *columns);
 ONET_API int onet_columns_width(const onet_columns *columns);
 /* Features of an item in sets and for the net: width, and one more for each indicator of missing values. */
 ONET_API int onet_columns_inputs(const onet_columns *columns);
-/* The name of feature j < inputs; "missing NAME" for an indicator. NULL: not known. */
+/* The name of feature j < onet_columns_inputs; "missing NAME" for an indicator. NULL: not known. */
 ONET_API const char *onet_columns_name(const onet_columns *columns, int feature);
 /* How many features, from this one on, belong to the same column of text (colour=blue, colour=red, ...); 1
  * for a column of numbers. */
@@ -125,8 +129,9 @@ ONET_API onet_status onet_columns_set_kinds(onet_columns *columns, const char *k
 /* The column that names the set of a row, and that of its rank; NULL: not known. */
 ONET_API const char *onet_columns_set(const onet_columns *columns);
 ONET_API const char *onet_columns_rank(const onet_columns *columns);
-/* The columns of text that were not used, joined by ", ", where sets were read from a table without named
- * features; naming them makes them features. Without those of onet_columns_misspelt. NULL: none. */
+/* The columns of text that were not used, joined by ", ", where sets were read from a table without
+ * read_options.features; naming them there makes them features. Without those of onet_columns_misspelt.
+ * NULL: none. */
 ONET_API const char *onet_columns_unused(const onet_columns *columns);
 /* The columns that were not used since their texts are numbers, dates or times spelt otherwise (48,85, 5% or
  * 31.12.2024): a sentence each with the first such value, its place, and what to do, ended by a newline.
@@ -139,16 +144,18 @@ ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
 /* The number that a text is as a feature, as files are read: 1 and 0 for true and false in any case, for a
  * date of ISO 8601 the seconds since 1970. Returns 0 for any other text, else 1. */
 ONET_API int onet_text_value(const char *text, double *value);
-/* How to write a number, date or time that is spelt otherwise than files are read (48,85, 5%, 1 000, 10:30):
- * the end of a sentence. NULL for any other text. */
+/* How to write a number, date or time that is spelt otherwise than files are read (48,85, 5%, 1 000, 10:30),
+ * to complete an error message. Lives as long as the program. NULL for any other text. */
 ONET_API const char *onet_text_spelling(const char *text);
 ONET_API const onet_choice *onet_missings(void); /* onet_missing */
 
-/* Replaces the columns by a copy of these, whose inputs must equal the sets' width; NULL removes them. */
+/* Replaces the columns by a copy of `columns`, whose inputs must equal the sets' width; NULL removes them.
+ * For sets that the library made. */
 ONET_API onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *columns, onet_error *err);
-/* A copy of sets that have NaN for missing values, with all of them filled in. columns: those of the model
- * that will order the sets; NULL, for training sets: filled in as `missing` says, with the means of these
- * sets, which the copy's columns keep. ONET_BAD where a value is missing and none may be. */
+/* A copy of sets with their missing values (NaN) filled in. columns: those of the model that will order the
+ * sets (onet_model_columns), whose means are taken; NULL, for training sets: as `missing` says, with the
+ * means of the sets themselves, which the copy's columns keep. ONET_BAD where a value is missing and none
+ * may be. */
 ONET_API onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet_columns *columns,
                                     onet_missing missing, onet_error *err);
 
@@ -175,14 +182,14 @@ ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
 ONET_API void onet_record_free(onet_record *record);
 ONET_API int onet_record_size(const onet_record *record);   /* n: items */
 ONET_API int onet_record_placed(const onet_record *record); /* those that are not context */
-/* Features per item; 0: words, or relations alone. */
+/* Features per item; 0: the items are words, or have relations alone. */
 ONET_API int onet_record_width(const onet_record *record);
 ONET_API int onet_record_relations(const onet_record *record); /* numbers for each ordered pair of items */
-/* Their names, one per line; NULL: they have none, as in JSON Lines. */
+/* The relations' names, one per line; NULL: they have none, as in JSON Lines. */
 ONET_API const char *onet_record_relation_names(const onet_record *record);
-/* [n, width] as the file has them, not yet rounded to float32; NaN where a value is missing; NULL: words. */
+/* Features [n, width] as the file has them, in double; NaN where a value is missing; NULL: words. */
 ONET_API const double *onet_record_values(const onet_record *record);
-/* The same as float32; NULL for words, and where memory is short. */
+/* The features as float32; NULL for words, and where memory is short. */
 ONET_API const float *onet_record_items(const onet_record *record);
 ONET_API const char *onet_record_word(const onet_record *record,
                                       int item);                      /* as the user wrote it; or NULL */
@@ -192,13 +199,14 @@ ONET_API long onet_record_line(const onet_record *record);
 /* The line of an item: its own in CSV, that of the set in other formats. */
 ONET_API long onet_record_item_line(const onet_record *record, int item);
 ONET_API onet_format onet_record_format(const onet_record *record);
-/* What the set has under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree): text
- * without quotes and escapes, other values as they stand. *text is NULL where there is nothing or null, and
+/* The value of the set under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree):
+ * text without quotes and escapes, other values as they stand. *text is NULL if it is missing or null; it is
  * valid until the next call. */
 ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
                                       onet_error *err);
-/* The same for one item: its field in a column of CSV; in JSON Lines the value under its own key, where items
- * are objects, or its element of an array with one value per item under a key of the set. */
+/* The value of one item: its field in a column of CSV; in JSON Lines the value under its own key, where
+ * items are objects, or its element of an array with one value per item under a key of the set. *text as
+ * above. */
 ONET_API onet_status onet_record_item_text(onet_record *record, const char *key, int item, const char **text,
                                            onet_error *err);
 /* The name of feature j: its column in CSV, its key in JSON; NULL where it has none. */
@@ -211,17 +219,17 @@ typedef struct onet_reader onet_reader;
  * bytes. The strings and words that the options point to must live as long as the reader. */
 ONET_API onet_status onet_reader_open(onet_reader **reader, const char *path,
                                       const onet_read_options *options, onet_error *err);
-/* The next set into record; *end is 1, and record as it was, after the last. ONET_BAD, with file and line,
- * for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. After that
- * the next call goes on with the set after the bad one, where a line is a set; else *end is 1. */
+/* Reads the next set into record; after the last, *end is 1 and record as it was. ONET_BAD, with file and
+ * line, for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. The
+ * next call then goes on with the set after the bad one, where a line is a set; else it gives *end 1. */
 ONET_API onet_status onet_reader_next(onet_reader *reader, onet_record *record, int *end, onet_error *err);
 /* The path, or "standard input"; valid until the reader is closed. */
 ONET_API const char *onet_reader_name(const onet_reader *reader);
-/* Whether onet_reader_next would wait for a pipe or terminal, or read a file whole: time to flush answers. */
+/* 1: onet_reader_next would wait for a pipe or terminal, or read a file whole, so flush answers; else 0. */
 ONET_API int onet_reader_waits(onet_reader *reader);
-/* SHA-256 of the decompressed file in hex, once onet_reader_next came to its end. */
+/* SHA-256 of the decompressed file in hex, once onet_reader_next gave *end 1. */
 ONET_API void onet_reader_hash(onet_reader *reader, char hex[65]);
-/* onet_columns_unknown of the sets that were read so far; valid until the next call. */
+/* What onet_columns_unknown would say of the sets read so far; valid until the next call. NULL: nothing. */
 ONET_API const char *onet_reader_unknown(onet_reader *reader);
 ONET_API void onet_reader_close(onet_reader *reader);
 
@@ -231,17 +239,18 @@ typedef struct onet_writer onet_writer;
  * options point to must stay valid as long as the writer. */
 ONET_API onet_status onet_writer_open(onet_writer **writer, const char *path,
                                       const onet_write_options *options, onet_error *err);
-/* The records to come are of this reader, which must stay open until onet_writer_end; NULL for records made
- * by onet_sets_record. ONET_USAGE where the format cannot hold what the options ask for. */
+/* Begins an input: the records to come are of this reader, which must stay open until onet_writer_end; NULL
+ * for records made by onet_sets_record. ONET_USAGE where the format cannot hold what the options ask for. */
 ONET_API onet_status onet_writer_begin(onet_writer *writer, const onet_reader *reader, onet_error *err);
-/* A set with its answer, or with the order that it has where answer is NULL. Sets that came from CSV and go
- * to CSV are written by onet_writer_end, in the order of the rows. */
+/* Writes a set with its answer or, answer being NULL, with the order that it has. Sets that came from CSV
+ * and go to CSV are written by onet_writer_end, in the order of the rows. */
 ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *record,
                                      const onet_answer *answer, onet_error *err);
-/* In place of the answer to a set: what was wrong with it, {"line": 7, "error": "..."}, with the set's `id`
- * where it has one. record: as onet_reader_next left it. */
+/* Writes, in place of the answer to a set, what was wrong with it: {"line": 7, "error": "..."}, with the
+ * set's `id` where it has one. record: as onet_reader_next left it when it failed. Needs options->errors. */
 ONET_API onet_status onet_writer_put_error(onet_writer *writer, const onet_record *record, const char *error,
                                            onet_error *err);
+/* Ends the input of onet_writer_begin; another may begin. */
 ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
 /* Flushes what was put so far to the file or pipe. */
 ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);
@@ -250,61 +259,70 @@ ONET_API onet_status onet_writer_commit(onet_writer *writer, onet_error *err);
 /* Drops what was written and frees the writer. NULL is allowed, as for every free and close. */
 ONET_API void onet_writer_abort(onet_writer *writer);
 
-/* Sets that grow. No sets yet, items of `width` features (0: as the first set has). */
+/* Makes sets without any, to which the functions below add one by one: items of `width` features; 0: as the
+ * first set has. Free them with onet_sets_free. docs/api.md has an example. */
 ONET_API onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err);
-/* Appends a set to sets made by onet_sets_new: items [n, width], order [n] or NULL, both copied. All sets
- * have an order, or none has. ONET_BAD, and the sets as they were, for a set that does not fit. */
+/* Appends a set to sets that the library made: copies items [n, width] and order [n]; order NULL: not known,
+ * as then for all sets. ONET_BAD, with the sets as they were, for a set that does not fit the others. */
 ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items,
                                       const int32_t *order, onet_error *err);
-/* The same in double: onet_sets.exact keeps the values where float32 rounds one. */
+/* Appends a set of doubles [n, width]: onet_sets.exact keeps the values where float32 rounds one. */
 ONET_API onet_status onet_sets_append_doubles(onet_sets *sets, int n, int width, const double *values,
                                               const int32_t *order, onet_error *err);
-/* Lends a vocabulary, such as the words of a model, to sets that the library made: its owner still frees it.
- * One that the caller puts into sets->words is freed with the sets. */
+/* Sets sets->words to a vocabulary that stays its owner's, such as a model's, and must outlive the sets;
+ * frees the one that they own. One that the caller assigns to sets->words instead is freed with the sets.
+ * words NULL: none. For sets that the library made. */
 ONET_API void onet_sets_lend_words(onet_sets *sets, const onet_words *words);
-/* Appends a set of words: rows [n] of sets->words, which the caller sets: lent, or freed with the sets. */
+/* Appends a set of words: rows [n] of sets->words, which must be set before (lent or assigned; else
+ * ONET_USAGE); order as in onet_sets_append. */
 ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
                                             onet_error *err);
-/* Appends the set of a record. Words become rows of `words`, which the caller puts into sets->words. Without
- * with_order its order is left out. */
+/* Appends the set of a record, with its relations, context items and constraints; with_order 0: without its
+ * order. words: the vocabulary in which the record's words are looked up, which the caller puts into
+ * sets->words too (lent or assigned); NULL: items must be numbers. */
 ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record *record,
                                              const onet_words *words, int with_order, onet_error *err);
 /* Copies the sets s with take[s] != 0, in their order; at least one must be taken. */
 ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take,
                                     onet_error *err);
-/* The sets of parts [count], at least one, one part after the other. All have items of one width, or words of
- * one vocabulary, which the first part lends: it must outlive the joined sets. */
+/* Joins the sets of parts [count], at least one, one part after the other, into a copy. All have items of
+ * one width, or words of one vocabulary, which the first part lends: its vocabulary must outlive the joined
+ * sets. */
 ONET_API onet_status onet_sets_join(onet_sets **joined, const onet_sets *const *parts, size_t count,
                                     onet_error *err);
-/* 1 when ranks (the place of each item) seem to have been given as orders: over many sets the features
- * correlate with the inverse of the orders, and not with the orders. 0 otherwise, and for words. */
+/* 1: ranks (the place of each item) seem to have been given as orders: over many sets the features correlate
+ * with the inverse of the orders, and not with the orders. Else 0, and for words. */
 ONET_API int onet_sets_look_like_ranks(const onet_sets *sets);
-/* Divides the sets at random, by the seed, into `parts` of nearly equal size: part [count] of each, from 0.
- * Sets with the same items, in any order, go to one part, so that no model is measured on sets that it has
- * seen; so do the sets of one group, such as a document or a day. group: NULL, or the name of each set's
- * group [count], NULL for a set without one. ONET_USAGE where that leaves fewer than `parts` parts. */
+/* Divides the sets at random, by the seed, into `parts` parts of nearly equal size: writes the part of each
+ * set, from 0, to part [count]. Sets with the same items, in any order, go to one part, so that no model is
+ * measured on sets that it has seen; so do the sets of one group, such as a document or a day. group: NULL,
+ * or the name of each set's group [count], NULL for a set without one. ONET_USAGE if that leaves fewer than
+ * `parts` units to divide. */
 ONET_API onet_status onet_sets_divide(size_t *part, const onet_sets *sets, const char *const *group,
                                       int parts, uint64_t seed, onet_error *err);
-/* Holds out about `wanted` sets for validation, likewise: take [count] is 1 for these, 0 for the training
- * sets. At least one of each. */
+/* Holds out about `wanted` sets, 1 to count - 1, for validation, and leaves at least one for training: take
+ * [count] is 1 for those held out, else 0. Equal sets and groups stay together as above; ONET_USAGE if all
+ * must. */
 ONET_API onet_status onet_sets_hold_out(uint8_t *take, const onet_sets *sets, const char *const *group,
                                         size_t wanted, uint64_t seed, onet_error *err);
-/* Set s as a record, for a writer. Valid as long as the sets. */
+/* Makes `record` set s, for a writer. Valid as long as the sets and until the record is read into again. */
 ONET_API onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *record, onet_error *err);
 
 /* ---- Model files ------------------------------------------------------------------------------------- */
 
-/* The bytes of the file that onet_model_save would write: *bytes [*size], to be freed with onet_bytes_free;
- * and a model from such bytes. */
+/* Writes the file of onet_model_save to memory: *bytes [*size], to be freed with onet_bytes_free. */
 ONET_API onet_status onet_model_to_bytes(const onet_model *model, void **bytes, size_t *size,
                                          onet_error *err);
 ONET_API void onet_bytes_free(void *bytes);
+/* A new model from such bytes, which are not kept. */
 ONET_API onet_status onet_model_from_bytes(onet_model **model, const void *bytes, size_t size,
                                            onet_error *err);
-/* "ranker": a net without blocks (onet_ranker_train); else "network". */
+/* "ranker": a net without blocks (onet_ranker_train); else "network". Lives as long as the program. */
 ONET_API const char *onet_model_kind(const onet_model *model);
+/* How many parameters it has; trained_only 0: and numbers of norm statistics. */
 ONET_API size_t onet_model_parameters(const onet_model *model, int trained_only);
-/* SHA-256, in hex, of all that determines an answer: settings, parameters, standardisation, words. */
+/* SHA-256, in hex, of all that determines an answer: settings, parameters, standardisation, words. Not the
+ * training record. */
 ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
 /* The columns of its training data (NULL: without names and missing values); the names of its relations, one
  * per line (NULL: none). */
@@ -314,15 +332,16 @@ ONET_API const char *onet_model_relations(const onet_model *model);
 ONET_API int onet_model_given_relations(const onet_model *model);
 /* The list of relations made from features (onet_train_options.relate); NULL: none. */
 ONET_API const char *onet_model_relate(const onet_model *model);
-/* What replaces a missing relation, one number for each; NULL: none may be missing. */
+/* What replaces a missing relation: a number for each relation; NULL: none may be missing. */
 ONET_API const float *onet_model_relation_fill(const onet_model *model);
-/* Whether the batch-norm statistics depend on the size of a set (ONET_STATISTICS_MEASURED with
- * ONET_BATCHES_ONE_SIZE). */
+/* 1: the batch-norm statistics depend on the size of a set (ONET_STATISTICS_MEASURED with
+ * ONET_BATCHES_ONE_SIZE); else 0. */
 ONET_API int onet_model_sized(const onet_model *model);
-/* A value of the training record or NULL: "data.sha256", "seed", "steps", "loss", ... */
+/* A value of the training record: "data.sha256", "seed", "steps", "loss", ...; NULL: there is none under
+ * this key. Valid until the record is changed. */
 ONET_API const char *onet_model_record(const onet_model *model, const char *key);
-/* Entry i of the training record, in the order in which they were set: its value, and its key to *key; NULL:
- * there are no more. Both stay valid as long as the model. */
+/* Entry i of the training record, in the order in which they were set: returns its value and writes its key
+ * to *key, unless that is NULL; NULL: there are no more. Both are valid until the record is changed. */
 ONET_API const char *onet_model_record_at(const onet_model *model, size_t i, const char **key);
 /* Sets an entry of the record, such as one of the program's own: key of 1 to 64 lower-case letters, digits,
  * '.', '_' and '-', value text that ends in 0; both are copied. onet_model_save writes it; the checksum
@@ -334,13 +353,13 @@ ONET_API onet_status onet_model_set_record(onet_model *model, const char *key, c
  * with a weight beyond 65504 is not rounded. 0: files have four bytes again; rounded values stay rounded. A
  * loaded model is as its file was. */
 ONET_API onet_status onet_model_set_half(onet_model *model, int half, onet_error *err);
-ONET_API int onet_model_half(const onet_model *model);
+ONET_API int onet_model_half(const onet_model *model); /* as last set or loaded */
 
 typedef struct onet_tensor {
-    char name[64];
-    int dims, shape[3];
-    int trained;
-    int reserved[8]; /* zero */
+    char name[64];      /* as in docs/model.md */
+    int dims, shape[3]; /* shape[k] for k < dims */
+    int trained;        /* 0: statistics of a norm */
+    int reserved[8];    /* zero */
 } onet_tensor;
 /* Tensor i of the model's file into *tensor; returns 0 when there are no more. */
 ONET_API int onet_model_tensor(const onet_model *model, size_t i, onet_tensor *tensor);

@@ -46,15 +46,15 @@ typedef struct onet_set_measure {
     double reserved[3];
 } onet_set_measure;
 
-/* Compares answers (the first order of each) with the sets' own order: each[count]. Items with equal features
- * of equal values (onet_lost) count as the same item. Answers have their log-probability, or NULL in its
- * place. logprob: [count] from onet_orderer_score, or NULL. */
+/* Compares answers (the first order of each) with the sets' own order, which they must have, into each
+ * [count]. Items with equal features of equal values (onet_lost) count as the same item. answers[s].logprob
+ * may be NULL: probability is NaN then. logprob: [count] from onet_orderer_score; NULL: loglik is NaN. */
 ONET_API onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets,
                                        const onet_answer *answers, const double *logprob, onet_error *err);
-/* Their means, over each[which[k]] for k < count; which NULL: over each[0] .. each[count - 1]. */
+/* The means of each[which[k]] for k < count; which NULL: of each[0] .. each[count - 1]. */
 ONET_API void onet_measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which,
                                 size_t count);
-/* Both at once. only_n: sets of that size alone, or 0. */
+/* onet_measure_each and onet_measure_mean at once. only_n: of the sets with this many items; 0: all. */
 ONET_API onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
                                        const double *logprob, int only_n, onet_error *err);
 
@@ -75,18 +75,20 @@ ONET_API onet_status onet_model_calibrate(onet_model *model, const onet_sets *se
                                           onet_error *err);
 
 /* Permutation importance: by how much the measures fall when a feature's values are shuffled among the items
- * of each set, as a mean over the repeats and then over the sets. */
+ * of each set: the mean, over the repeats and then over the sets, of the measure before less that after.
+ * Positive: the model needs the feature. */
 typedef struct onet_importance {
     onet_measure exact;  /* exact match */
     onet_measure loglik; /* log-likelihood of the right order per step */
     onet_measure reserved[2];
 } onet_importance;
 
-/* Orders and scores the sets `repeats` times with feature number `feature`, and with it what follows of the
- * same column of text (onet_columns_span, by the model's names), shuffled; from the width of the sets on,
- * with relation number feature - width shuffled among all ordered pairs of different items of a set.
- * base[count] are the measures without that (onet_measure_each). The same seed gives the same shuffles.
- * ONET_BAD for words. */
+/* Orders and scores the sets, which must have orders, `repeats` times, 1 or more, with one feature shuffled.
+ * feature below the width of the sets: that feature and the others of its column of text (the next column is
+ * onet_columns_span further); width + r: relation r, whose numbers are shuffled among all ordered pairs of
+ * different items of a set. base [count]: onet_measure_each of answers to the same sets by the same orderer.
+ * The same seed gives the same shuffles. ONET_BAD for the features of words, whose relations can be
+ * shuffled. */
 ONET_API onet_status onet_measure_importance(onet_importance *result, onet_orderer *orderer,
                                              const onet_sets *sets, const onet_set_measure *base, int feature,
                                              int repeats, uint64_t seed, onet_error *err);
@@ -94,11 +96,12 @@ ONET_API onet_status onet_measure_importance(onet_importance *result, onet_order
 /* ---- Step by step -------------------------------------------------------------------------------------- */
 
 /* As onet_orderer_score, and the log-probability of each step's choice: step[start[count] - start[0]], set
- * after set, 0 for context items; NULL when not wanted. */
+ * after set, 0 for context items; step NULL: not wanted. */
 ONET_API onet_status onet_orderer_score_steps(onet_orderer *orderer, const onet_sets *sets, double *logprob,
                                               double *step, onet_error *err);
-/* For a single set: probability [n, n], row t that of each item at place t given the items before it in the
- * set's own order; 0 for items that are placed already, for context items and in the rows of their places. */
+/* For sets of one set, with an order: writes to probability [n, n] in row t that of each item at place t
+ * given the items before it in the set's order; 0 for items that are placed already, for context items and
+ * in the rows of their places. */
 ONET_API onet_status onet_orderer_choices(onet_orderer *orderer, const onet_sets *sets, double *probability,
                                           onet_error *err);
 
@@ -115,12 +118,11 @@ typedef enum onet_conclusion {
 } onet_conclusion;
 
 typedef struct onet_comparison {
-    onet_report guess; /* random orders: exact is the share of all orders that is right, equal items
-                        * interchangeable; the intervals are of guessing once per set */
-    onet_report
-        column; /* sorting by the best feature; no sets where items are words or have relations alone */
+    onet_report guess;  /* random orders: exact is the share of all orders that is right, equal items
+                         * interchangeable; the intervals are of guessing once per set */
+    onet_report column; /* sorting by the best feature; sets 0: items are words or have relations alone */
     onet_report ranker; /* onet_ranker_train */
-    onet_report model;  /* no sets where none was given */
+    onet_report model;  /* sets 0: `each` was NULL */
     int feature;        /* the best one, -1: none */
     int falling;        /* 1: its largest value goes first */
     onet_conclusion conclusion;
@@ -148,19 +150,22 @@ typedef struct onet_compare_options {
 
 ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);
 /* Compares a model on sets that it has not seen with guessing, with the best single feature, rising or
- * falling, and with the linear ranker. Feature and ranker are chosen on `train`, as the model was. NULL: each
- * part of `test`, one of `folds`, is measured by rules chosen on the other parts. each: the model's measures
- * on `test` (onet_measure_each); NULL: the simple rules alone. Where a score ties items, it counts as their
- * random order; simple rules ignore constraints. options may be NULL. */
+ * falling, and with the linear ranker, which learn from `train`, as the model did. train NULL: each of
+ * `folds` parts of `test` is measured by rules that learn from the other parts; sets of one group, and equal
+ * sets, stay in one part, and ONET_USAGE if there are not two parts. folds and group are used only then.
+ * Both sets must have orders and the same features or vocabulary.
+ *
+ * each [test->count]: the model's measures (onet_measure_each); NULL: the simple rules alone. Where a score
+ * ties items, it counts as their random order; simple rules ignore constraints. options NULL: the defaults.
+ */
 ONET_API onet_status onet_compare(onet_comparison *comparison, const onet_sets *train, const onet_sets *test,
                                   const onet_set_measure *each, const onet_compare_options *options,
                                   onet_error *err);
 
-/* What is odd about training sets, for a user whose model has failed: a sentence per line into text [room],
- * ended by NUL, most important first; "" where nothing is. Found are examples that
- * contradict each other (equal sets in other orders), orders that look like ranks, features that are
- * constant, constant within each set, like an id, or with heavy tails or far clusters, items that are equal,
- * and too few sets. */
+/* Describes what is odd about training sets, for a user whose model has failed: a sentence per line into
+ * text [room], ended by NUL, most important first; "": nothing. It finds examples that contradict each other
+ * (equal sets in other orders), orders that look like ranks, features that are constant, constant within
+ * each set, like an id, or with heavy tails or far clusters, items that are equal, and too few sets. */
 ONET_API onet_status onet_sets_oddities(const onet_sets *sets, char *text, size_t room, onet_error *err);
 
 /* ---- Speed ------------------------------------------------------------------------------------------- */
@@ -190,7 +195,9 @@ typedef struct onet_speed {
     double reserved[8];  /* zero */
 } onet_speed;
 
-/* Weights and sets come from a documented generator, so that the loss can be compared between programs. */
+/* Measure training steps, and ordering. Weights and sets are made by a fixed formula
+ * (src/engine/model/generated.h), so that the loss can be compared between programs. options NULL: the
+ * defaults. */
 ONET_API onet_status onet_speed_train(onet_speed *speed, const onet_speed_options *options, onet_error *err);
 ONET_API onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *options, onet_error *err);
 /* The peak of this CPU in GFLOP/s: multiply-adds in registers on `threads` threads for `seconds`. */

@@ -29,25 +29,25 @@ typedef enum onet_region {
  * "section_header", "caption"), in any case; ONET_REGION_TEXT for types that it does not know. */
 ONET_API onet_region onet_region_of(const char *type);
 
-/* Finds orders with a model; one thread at a time may use it. */
+/* Finds orders, with a model or by the rule of gutters; one thread at a time may use it. */
 typedef struct onet_pages onet_pages;
 
-/* The model must live as long as the pages; NULL: the rule of gutters alone. options: NULL for the defaults.
- * ONET_BAD for a model that was not trained on pages. */
+/* model NULL: the rule of gutters alone. It must outlive the onet_pages; ONET_BAD if it was not trained on
+ * pages. options NULL: the defaults. */
 ONET_API onet_status onet_pages_new(onet_pages **pages, const onet_model *model,
                                     const onet_order_options *options, onet_error *err);
 ONET_API void onet_pages_free(onet_pages *pages);
 
 enum { ONET_PAGES_MAX_REGIONS = 20000 };
 
-/* The reading order of a page: boxes [n, 4] are x0, y0, x1, y1 with y downwards, in any unit; regions [n] are
- * of onet_region, or NULL: all are text. rtl: columns are read from right to left. order [n] receives the
- * indices of all but the separators, *count how many they are. ONET_BAD for boxes that are not finite or have
- * x1 < x0 or y1 < y0. */
+/* The reading order of a page: boxes [n, 4] are x0, y0, x1, y1 with y downwards, in any unit; regions [n]
+ * are of onet_region; NULL: all are text. rtl 1: columns are read from right to left. Writes the indices of
+ * all but the separators to order [n], and their number to *count. ONET_BAD for boxes that are not finite or
+ * have x1 < x0 or y1 < y0, and for more than ONET_PAGES_MAX_REGIONS. */
 ONET_API onet_status onet_pages_order(onet_pages *pages, const double *boxes, const int32_t *regions, int n,
                                       int rtl, int32_t *order, int *count, onet_error *err);
-/* The same; *confidence: the probability that the order is right to the last region, 0 where no network
- * judged it (without a model, and on pages of over 1500 regions). It takes longer on small pages, whose order
+/* onet_pages_order, and *confidence: the probability that the order is right to the last region; 0: no
+ * network judged it (without a model, and on pages of over 1500 regions). Slower on small pages, whose order
  * needs no network. */
 ONET_API onet_status onet_pages_order_confidence(onet_pages *pages, const double *boxes,
                                                  const int32_t *regions, int n, int rtl, int32_t *order,

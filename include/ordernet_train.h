@@ -29,20 +29,20 @@ typedef struct onet_ranker_options {
 } onet_ranker_options;
 
 ONET_API void onet_ranker_defaults(onet_ranker_options *options, size_t size);
-/* Trains on sets with known order, ONET_BAD if none has two items to place. options may be NULL. */
+/* Trains *model on sets with known order; ONET_BAD if none has two items to place, or for sets with
+ * relations, which a ranker cannot use. options NULL: the defaults. */
 ONET_API onet_status onet_ranker_train(onet_model **model, const onet_sets *train,
                                        const onet_ranker_options *options, onet_error *err);
-/* Its weights, of the scaled features and of their ranks within the set, then of the relative ones: [width of
- * the settings], or twice as many where settings.relative is 1. NULL where the model is not a ranker. Valid
- * as long as the model. */
+/* Its weights, of the scaled features and of their ranks within the set, then of the relative ones: [width
+ * of onet_model_settings], or twice as many where settings.relative is 1. NULL: the model is not a ranker. */
 ONET_API const float *onet_ranker_weights(const onet_model *model);
 
 /* ---- Before and beside a training --------------------------------------------------------------------- */
 
 /* The checks of onet_train that need no data, to be made before the data are read. */
 ONET_API onet_status onet_train_possible(const onet_train_options *options, onet_error *err);
-/* A batch for these sets: the default of onet_train_options.batch and, where sets have relations and are so
- * large that such a batch would need over a gigabyte, fewer. */
+/* The batch that suits these sets: the default of onet_train_options.batch, or fewer where sets have
+ * relations and are so large that it would need over a gigabyte. */
 ONET_API int onet_train_batch(const onet_sets *sets);
 /* The same for a training that makes relations of its own (onet_train_options.relate). */
 ONET_API int onet_train_batch_related(const onet_sets *sets);
@@ -54,9 +54,10 @@ typedef enum onet_train_file {
     ONET_TRAIN_LOG,
     ONET_TRAIN_LOCK
 } onet_train_file;
-/* Writes the name of one of them to path [room]; returns its length, as snprintf does. */
+/* Writes the name of that file to path [room], as snprintf does; returns its length, 0 for wrong arguments.
+ */
 ONET_API size_t onet_train_path(char *path, size_t room, const char *model_path, onet_train_file file);
-/* The same for model `number`, from 1, of several: m.1.safetensors. */
+/* Writes the name of model `number`, from 1, of several: m.1.safetensors. Returns as above. */
 ONET_API size_t onet_train_model_path(char *path, size_t room, const char *model_path, int number);
 
 /* ---- Features ---------------------------------------------------------------------------------------- */
@@ -91,29 +92,37 @@ typedef struct onet_feature {
     int reserved[11]; /* zero */
 } onet_feature;
 
-/* What a training on these sets with these options would do with each feature: feature [width of the sets].
- * *equal, unless NULL: how many items equal another item of their set for the net alone. */
+/* Writes what a training on these sets, which must have orders, would do with each feature to feature [width
+ * of the sets], all fields; where options->from is set, what that model does. Words: scale is STANDARD or
+ * NONE, all else 0. options NULL: the defaults. *equal, unless NULL: the number of items that differ from
+ * another item of their set in the data, but not once scaled, so that the net cannot tell them apart; 0 for
+ * words. */
 ONET_API onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
                                          const onet_train_options *options, size_t *equal, onet_error *err);
-/* What the model does with feature j < onet_model_width, to *feature; returns 0 when there are no more. */
+/* Writes what the model does with feature j < onet_model_width to *feature. Returns 1, or 0 for other j. */
 ONET_API int onet_model_feature(const onet_model *model, int j, onet_feature *feature);
 
 /* ---- Several ranks ----------------------------------------------------------------------------------- */
 
-/* The ranks that mpirun started for one command (docs/scale.md). Put it into onet_train_options or
- * onet_order_options: all ranks then make the same calls with the same options, except that ranks other than
- * 0 call onet_orderer_work where rank 0 orders. *world is NULL for a process that runs alone. Valid until
- * onet_world_close. After a failure, which other ranks may not have seen, this process must exit. */
+/* The ranks that mpirun started for one command (docs/scale.md); *world is NULL for a process that runs
+ * alone, which all functions take. Put it into onet_train_options or onet_order_options: all ranks then make
+ * the same calls with the same options, in the same order, or they wait for each other forever; but where
+ * rank 0 uses an orderer, each other rank calls onet_orderer_work (docs/api.md has an example). Valid until
+ * onet_world_close. After a failure of this function, which other ranks may not have seen, the process must
+ * exit. */
 ONET_API onet_status onet_world_open(const onet_world **world, onet_error *err);
 ONET_API int onet_world_rank(const onet_world *world); /* from 0; 0 where world is NULL */
 ONET_API int onet_world_size(const onet_world *world); /* 1 where world is NULL */
-/* The status of all ranks: that of the first that failed, with its sentence. Called by all of them after a
- * step that may fail in one, before they wait for each other. */
+/* The status of all ranks: that of the first that failed, whose message goes to err; ONET_OK if none did.
+ * All ranks call it after a step that may fail in one, before they wait for each other. onet_train and
+ * onet_orderer_new do so themselves. world NULL: returns status. */
 ONET_API onet_status onet_world_agree(const onet_world *world, onet_status status, onet_error *err);
-/* Called by ranks other than 0: orders what rank 0 sends until rank 0 frees its orderer. */
+/* Called by ranks other than 0, after the onet_orderer_new of all ranks: orders and scores what rank 0
+ * sends, and returns when rank 0 frees its orderer. A failure here is returned by the call of rank 0.
+ * Returns at once in rank 0 and without a world. */
 ONET_API void onet_orderer_work(onet_orderer *orderer);
 ONET_API void onet_orderer_serve(onet_orderer *orderer); /* its name in version 0.2.0 */
-/* The last call: waits for all ranks. */
+/* The last call of every rank; waits for all of them. NULL is allowed. */
 ONET_API void onet_world_close(const onet_world *world);
 
 #ifdef __cplusplus

@@ -35,10 +35,11 @@ typedef struct onet_tsp {
     void *reserved[3]; /* zero */
 } onet_tsp;
 
-/* Euclidean distances between xy [n, 2], copied. ONET_BAD for coordinates that are not finite. */
+/* Makes *t, which need not be initialised, from points xy [n, 2], which it copies, and their Euclidean
+ * distances; free it with onet_tsp_free. ONET_BAD for coordinates that are not finite. */
 ONET_API onet_status onet_tsp_points(onet_tsp *t, int n, const double *xy, onet_error *err);
-/* Allocates an instance of n cities with distances 0, with or without coordinates, for the caller to fill
- * in. */
+/* Makes *t an instance of n cities with distances 0, with coordinates (all 0) or without, for the caller to
+ * fill in; free it with onet_tsp_free. */
 ONET_API onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err);
 /* Frees the arrays of the instance, which may be zeroed, and zeroes it. The struct is the caller's. */
 ONET_API void onet_tsp_free(onet_tsp *t);
@@ -82,13 +83,18 @@ typedef enum onet_tsp_place {
     ONET_TSP_AS_IS       /* unchanged */
 } onet_tsp_place;
 
-/* The cities as the net sees them: items [n, 2], for onet_orderer_score_steps and the like. ONET_USAGE for an
- * instance without coordinates. */
+/* Writes the cities as a net without relations sees them to items [n, 2], for onet_orderer_score_steps and
+ * the like. ONET_USAGE for an instance without coordinates. */
 ONET_API onet_status onet_tsp_net_items(const onet_tsp *t, onet_tsp_place place, float *items,
                                         onet_error *err);
-/* Orders `count` instances, all with coordinates, under 1 or 8 symmetries of the square; with relations, the
- * depot is city 0, or in turn each of the first 8 cities. probable[i] [n]: the most probable of all tours
- * found; shortest[i] [n]: the shortest of them by the instance's own distances. Either may be NULL. */
+/* Finds a tour through each of the instances t [count], which may differ in n. Without relations all need
+ * coordinates; symmetries 8 then orders each under the 8 symmetries of the square, in 8 times the time. With
+ * a relation, tours begin at city 0 or, with symmetries 8, in turn at each of the first 8 cities. symmetries
+ * 0 means 1; other numbers give ONET_USAGE.
+ *
+ * The caller allocates an array [n] for each tour: probable[i] receives the most probable of all tours
+ * found, shortest[i] the shortest of them by the instance's own distances. Either argument, or an entry of
+ * it, may be NULL. Tours are not canonical (onet_tsp_canonical). */
 ONET_API onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, size_t count,
                                         onet_tsp_place place, int symmetries, int32_t *const *probable,
                                         int32_t *const *shortest, onet_error *err);
@@ -126,26 +132,27 @@ typedef struct onet_tsp_options {
      * limit does. NULL: never stopped. */
     int (*stop)(void *context);
     void *context;
-    int improve; /* any method: improve a tour that is not proven by 2-opt and Or-opt moves, and `kicks` */
+    int improve; /* 1: any method: a tour not proven optimal is improved as by 2opt, with `kicks` */
 } onet_tsp_options;
 
-/* For `stop`: its context is an int that another thread sets to non-zero to end the search. */
+/* For `stop`: `flag`, its context, is an int that another thread sets to non-zero to end the search. */
 ONET_API int onet_tsp_stop_flag(void *flag);
 /* All zero except `size`; seed, symmetries and shortest are 1. */
 ONET_API void onet_tsp_defaults(onet_tsp_options *options, size_t size);
 
 typedef struct onet_tsp_proof {
     double length; /* of the tour */
-    double bound;  /* no tour is shorter than this */
+    double bound;  /* no tour is shorter than this; 0: not known */
     int proven;    /* the tour is optimal: bound and length agree to 1 part in 10^10, or as whole numbers */
-    int64_t nodes; /* of the search tree */
+    int64_t nodes; /* of the search tree of exact */
     double before; /* length of the tour that was improved; 0: none was */
     double reserved[3]; /* zero */
 } onet_tsp_proof;
 
-/* ONET_BAD for distances that are not as onet_tsp says. The tour [n] is canonical (onet_tsp_canonical). proof
- * may be NULL; exact and held-karp give a bound, the others 0. Where the exact search ends early, it gives
- * the best tour and bound that it has. options may be NULL. */
+/* Finds a tour of t by the method and writes it, canonical (onet_tsp_canonical), to tour [n]. options NULL:
+ * the defaults. *proof, unless NULL: its length and, from exact and held-karp, a bound; from the others the
+ * bound is 0. Where the exact search ends early, it gives the best tour and bound that it has. ONET_BAD for
+ * distances that are not as onet_tsp says. */
 ONET_API onet_status onet_tsp_solve(const onet_tsp *t, onet_tsp_method method,
                                     const onet_tsp_options *options, int32_t *tour, onet_tsp_proof *proof,
                                     onet_error *err);

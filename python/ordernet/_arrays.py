@@ -292,13 +292,13 @@ def _indices(values: Any, what: str) -> np.ndarray:
 
 
 def _refuse_unordered(values: Any, what: str, error: Any = DataError) -> None:
-    """A dict would be taken for its keys, and a set has no order."""
+    """Refuses a dict, which would be taken for its keys, and a set, which has no order."""
     if isinstance(values, (dict, set, frozenset)):
         raise error(f"{what} is a {type(values).__name__}, where a list is expected; list(d.values()) makes one of a dict d")
 
 
 def _listed(values: Any, what: str, error: Any = DataError) -> list:
-    """values as a list."""
+    """Returns values as a list; refuses text, dicts and sets."""
     if isinstance(values, (str, bytes)):
         raise error(f"{what} is a text, where a list is expected")
     _refuse_unordered(values, what, error)

@@ -293,7 +293,7 @@ def compare(
 
 
 def _measured(sets: Sets, orders: List[np.ndarray]) -> Dict[str, Any]:
-    """The measures of orders that anything else than a model gave."""
+    """Measures orders that something other than a model gave, such as boosted trees."""
     answers = Answers(sets, 1, False)
     answers.order[:] = np.concatenate(orders)
     each, report = (SetMeasure * len(sets))(), Report()

@@ -35,7 +35,7 @@ SHORT = 20000  # sum of beam * items^2: less takes a few milliseconds, and is no
 
 
 def order_options(key: tuple, flag: ctypes.c_int) -> OrderOptions:
-    """What order_key names, as the library takes it; the flag, set to 1, stops the work."""
+    """The onet_order_options of a key that order_key made; flag: set to 1, it stops the work."""
     decode, beam, top, seed, threads, kernels, device = key
     return OrderOptions(
         size=ctypes.sizeof(OrderOptions),
@@ -153,7 +153,7 @@ class Engine:
             i += 1
 
     def scales(self) -> List[_library.Feature]:
-        """What is done with each feature; nothing for words."""
+        """The onet_feature of each feature: how it is scaled; empty for words."""
         found: List[_library.Feature] = []
         while True:
             feature = _library.Feature()
@@ -190,7 +190,7 @@ class Engine:
         kernels: Optional[str] = None,
         device: Optional[str] = None,
     ) -> Orderer:
-        """An orderer for this caller alone, to be given back."""
+        """Takes an idle orderer, or makes one, for this caller alone; give() returns it."""
         key = order_key(decode, beam, top, 0, threads, kernels, device)
         idle = self.idle
         for i in range(len(idle) - 1, -1, -1):

@@ -281,7 +281,7 @@ def _all_features(frame: Any, chosen: List[Any], classes: dict, kinds: Optional[
 
 
 def _used(frame: Any, columns: List[Any], of: np.ndarray, missing: str, none: bool = False) -> List[Any]:
-    """Those of the columns that are features without being named; none: there need be none."""
+    """The columns that are features without being named. none: True allows that there are none."""
     why = {c: _unfit(frame[c], of, missing) for c in columns}
     used = [c for c in columns if why[c] is None]
     spelt = [_misspelt(frame[c]) for c in columns if why[c] == _SPELT]

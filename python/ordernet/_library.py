@@ -63,7 +63,7 @@ class MissingFileError(FileError, FileNotFoundError):
     """A file that is not there."""
 
     def __str__(self) -> str:
-        """The library's sentence; OSError would make one of errno and filename."""
+        """The library's error message; OSError would make one of errno and filename."""
         return str(self.args[0])
 
 
@@ -499,7 +499,7 @@ _RENAMED: Dict[str, Optional[str]] = {
 
 
 def sentence(err: Error) -> str:
-    """The library's sentence, and the parameters that it is about: "... or name the features (features=)"."""
+    """The library's error message, with the parameters that it is about: "... or name the features (features=)"."""
     text = err.text.decode("utf-8", "replace")
     fields = err.field.decode().split()
     names = [_RENAMED.get(field, field.partition(".")[2]) for field in fields]
@@ -508,7 +508,7 @@ def sentence(err: Error) -> str:
 
 
 def fail(status: int, err: Error, bad: Optional[Type[OrderNetError]] = None, path: Any = None) -> None:
-    """Raises the exception of a status, with the library's sentence; `bad` is that of ONET_BAD."""
+    """Raises the exception that belongs to a status, with the library's error message; bad: the class for ONET_BAD."""
     text = sentence(err)
     if status == IO and path is not None and not os.path.exists(path):
         missing = MissingFileError(text)
@@ -528,7 +528,7 @@ def call(name: str, *arguments: Any, bad: Optional[Type[OrderNetError]] = None, 
 
 
 def choices(name: str) -> Dict[str, int]:
-    """Names and values of a list of choices: choices("pools")."""
+    """The names and values of an onet_choice list, such as choices("pools"), as a dict."""
     entry, found, i = getattr(lib, f"onet_{name}")(), {}, 0
     while entry[i].name:
         found[entry[i].name.decode()] = entry[i].value
@@ -544,7 +544,7 @@ def choose(name: str, value: Any, parameter: str) -> int:
 
 
 def path_bytes(path: Any) -> bytes:
-    """A path as the library takes it; "-" is a file of that name here, not standard input."""
+    """Encodes a path for the library; "-" is a file of that name here, not standard input."""
     try:
         text = os.fsencode(path)
     except TypeError:
@@ -557,7 +557,7 @@ def path_bytes(path: Any) -> bytes:
 
 
 def text_bytes(value: Any, name: str) -> bytes:
-    """A name as the library takes it."""
+    """Encodes a name for the library."""
     try:
         text = str(value).encode()
     except UnicodeEncodeError:
@@ -568,7 +568,7 @@ def text_bytes(value: Any, name: str) -> bytes:
 
 
 def whole(value: Any, name: str, low: int, high: int) -> int:
-    """A whole number from low to high, or UsageError."""
+    """Returns a whole number from low to high as an int; else raises UsageError."""
     number = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not number or not low <= value <= high:
         raise UsageError(f"{name} is {value!r}: it must be a whole number from {low} to {high}")
@@ -576,7 +576,7 @@ def whole(value: Any, name: str, low: int, high: int) -> int:
 
 
 def flag(value: Any, name: str) -> int:
-    """A truth value, or UsageError: a text such as "false" would be true."""
+    """Returns a truth value as 0 or 1; else raises UsageError: a text such as "false" would be true."""
     whole_number = isinstance(value, numbers.Integral) or type(value).__name__ in ("bool", "bool_")  # NumPy's
     if not whole_number or value not in (0, 1):
         raise UsageError(f"{name} is {value!r}: it must be True or False")

@@ -1,5 +1,5 @@
-"""The estimator class OrderNet: fit, predict, save and more, with scikit-learn's conventions; load and merge
-models.
+"""Defines the estimator class OrderNet (fit, predict, evaluate, save, ...), which follows scikit-learn's conventions, and the
+functions load and merge.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ _CHOSEN = {
 
 
 def _scale_text(feature: _library.Feature) -> str:
-    """What is done with a feature, as ``ordernet inspect`` says it."""
+    """How the model scales a feature, in the words of ``ordernet inspect``."""
     name = next(choice for choice, value in _library.choices("scales").items() if value == feature.scale)
     return name + (", centred in double" if feature.centred else "") + (", rank within the set" if feature.within else "")
 
 
 class _Start:
-    """The weights of a fitted model as a parameter: scikit-learn's clone keeps it, as it does a path, where it would clone
-    the model without its fit."""
+    """Wraps a fitted model's weights as a constructor parameter, so that scikit-learn's clone() copies them; cloning the model
+    itself would drop them."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -142,11 +142,13 @@ class OrderNet:
         "distance:x+y,difference:age,equal:type" of distance (Euclidean), difference (the second less the first, for each
         column), product (summed over the columns) and equal (1 or 0), with columns by name, or by number from 1; all
         where none is named. The model keeps the list and makes them itself.
-    standardise, drop, jitter, stray, crop, dropout, train_vectors, forget
-        scale features to mean 0 and variance 1; leave items out, add noise to features, place another item than
-        the right one at some steps, learn from stretches of ``crop`` items of larger sets, anew in each epoch; set a
-        share of the encoder's pooled features to 0 in each step; words: train their vectors, take a share of them for
-        unknown.
+    standardise, train_vectors
+        standardise=False: features are not scaled, unless ``scale`` says so; train_vectors=True: word vectors are trained too.
+    drop, jitter, stray, crop, dropout, forget
+        augmentation, drawn anew in each epoch. drop: up to this share of a set's items is left out; jitter: noise on features,
+        in standard deviations of each; stray: at this share of the steps a random item is placed, not the right one; crop:
+        larger sets are trained on this many consecutive items of their order, 0: whole; dropout: this share of the encoder's
+        pooled features is set to 0; forget: this share of the words is taken for unknown.
     batches, statistics, precision, half
         "mixed" or "one-size"; "running" or "measured"; "float32", "tf32" or "bf16" (both on a GPU); half=True rounds
         the weights of the model to half precision, which halves its file.
@@ -318,8 +320,8 @@ class OrderNet:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
-        """The parameters by name. deep=False, which scikit-learn's clone asks for: with the weights of a fitted model in
-        ``pretrained`` in its place."""
+        """The parameters by name. deep=False, as in scikit-learn's clone(): a fitted model in ``pretrained`` is replaced by its
+        weights (_Start)."""
         params = {name: getattr(self, name) for name in self._names()}
         model = params.get("pretrained")
         if not deep and isinstance(model, OrderNet) and model.__sklearn_is_fitted__():
@@ -367,7 +369,7 @@ class OrderNet:
 
     @classmethod
     def from_pretrained(cls, path: Any, **params: Any) -> "OrderNet":
-        """A model from a file, to be used as it is or fine-tuned with ``fit``."""
+        """A fitted model from a file; ``fit`` then fine-tunes it. params: those of OrderNet, for ``fit``."""
         model = cls(pretrained=path, **params)
         model._take(Engine.load(path))
         return model
@@ -523,7 +525,7 @@ class OrderNet:
         return self
 
     def _report(self, train: Sets, valid: Optional[Sets], tested: Any = None) -> None:
-        """What the model is worth, where there are sets to tell it. tested: the comparison of a search."""
+        """Sets report_: from a comparison on valid, else from tested, that of a search; without either there is none."""
         from ._compare import found_by, report
 
         self.__dict__.pop("report_", None)
@@ -622,7 +624,7 @@ class OrderNet:
         return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]], 0
 
     def _tune(self, options: TrainOptions, train: Sets, groups: Any, resume: bool) -> Any:
-        """Fills in the options with the best that a search finds; returns what the library says of it."""
+        """Searches parameters, writes the best into options and returns the library's onet_tuned."""
         if options.patience:
             raise UsageError("tune divides the sets itself: leave out patience")
         how, result, err, stop = _library.TuneOptions(), _library.Tuned(), _library.Error(), [0]
@@ -691,7 +693,7 @@ class OrderNet:
         return result
 
     def _rank(self, options: TrainOptions, train: Sets) -> None:
-        """The linear ranker in place of the net."""
+        """Trains the linear ranker, which the search chose in place of the net, and takes it as the model."""
         model, ranker = c_void_p(), _library.RankerOptions(size=ctypes.sizeof(_library.RankerOptions))
         ranker.relative, ranker.standardise = options.settings.relative, options.standardise
         ranker.seed, ranker.threads = options.seed, options.threads
@@ -774,8 +776,8 @@ class OrderNet:
             engine.give(orderer)
 
     def positions(self, items: Any, samples: int = 2000, seed: int = 1) -> np.ndarray:
-        """How probable each item of one set is at each place: an array (n, n), ``[item, place]``. The column ``context`` of
-        a data frame marks items that are seen but not placed: their rows are 0, and there are fewer places.
+        """How probable each item of one set is at each place: an array (n, n), ``[item, place]``. Context items (in a data frame
+        those that the column ``context`` marks) are not placed: their rows are 0, and there are fewer places.
 
         Where the set has no more than `samples` orders, the probabilities of all are added up, and the matrix
         is exact. Else that many orders are drawn at random from the model: an entry p is within
@@ -823,8 +825,8 @@ class OrderNet:
         return _measures(report)
 
     def calibrate(self, sets: Any, orders: Any = None) -> Dict[str, Any]:
-        """Makes the probabilities of its answers right on these sets, which it must not have learned from: divides its
-        logits by a temperature. Measure the result on other sets.
+        """Calibrates the model: divides its logits by the temperature at which the probabilities of its answers to these sets fit
+        best. Give sets that it was not trained on, and measure the result on others.
 
         Returns temperature; before, after: the measures of ``evaluate`` on these sets, without the likelihoods.
         """
@@ -840,11 +842,11 @@ class OrderNet:
         }
 
     def importance(self, sets: Any, orders: Any = None, repeats: int = 5, seed: int = 1) -> List[Dict[str, Any]]:
-        """How much the answers need each feature: a dict per feature, in their order; a column of text is one. Relations
-        follow them, each shuffled among all pairs of a set.
+        """Permutation importance: one dict per feature in column order (a text column counts as one feature), then one per
+        relation, shuffled among all pairs of a set.
 
-        exact, loglik: by how much the measure falls when the feature's values are shuffled among the items of
-        each set, as (mean, low, high); feature: its name, or number.
+        feature: its name, or number; exact, loglik: by how much the measure falls when the feature's values are shuffled among
+        the items of each set, the mean of `repeats` shuffles as (mean, low, high).
         """
         given, engine = self._with_orders(sets, orders), self._fitted()
         names = names_of(engine.columns) or given.features or [str(j) for j in range(engine.width)]
@@ -962,7 +964,7 @@ class OrderNet:
 
 
 def load(path: Any) -> OrderNet:
-    """A model from a file that ``save`` or the program wrote; ``"pages"``, ``"tours"``, ``"tsp"`` and ``"words"`` are the shipped ones."""
+    """Loads a model file that ``save`` or the program wrote, or a shipped model: "pages", "tours", "tsp" or "words"."""
     if isinstance(path, str) and path in ("pages", "tours", "tsp", "words"):
         path = _library.MODELS / f"{path}.safetensors"
     model = OrderNet()
@@ -987,7 +989,7 @@ def merge(models: Iterable[Any]) -> OrderNet:
 
 
 def _check_orders(train: Sets) -> None:
-    """That the sets of ``fit`` have orders, and warns where these look like ranks."""
+    """Raises DataError if the sets given to fit() have no orders; warns if these look like ranks."""
     if train._order is None:
         raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
     if lib.onet_sets_look_like_ranks(byref(train._struct)):
@@ -1004,12 +1006,12 @@ def _triple(measure: Any) -> Tuple[float, float, float]:
 
 
 def _measures(report: Report, without: str = " ") -> Dict[str, Tuple[float, float, float]]:
-    """All measures but those whose names begin so."""
+    """All measures except those whose names begin with `without`."""
     return {name: _triple(getattr(report, name)) for name in MEASURES if not name.startswith(without)}
 
 
 def _set(struct: Any, name: str, value: Any) -> None:
-    """A field from a parameter: a number in the field's range."""
+    """Sets a field of a struct from a parameter, which must be a number in the field's range."""
     kind = dict((field[0], field[1]) for field in struct._fields_)[name]
     if kind is ctypes.c_double:
         if not isinstance(value, (int, float, np.number)) or isinstance(value, (complex, np.complexfloating)):

@@ -19,7 +19,7 @@ from ._tours import shipped
 
 
 class _Pages:
-    """A model for pages. It serves one caller at a time."""
+    """An onet_pages, for one caller at a time."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.generation = engine, _library.generation

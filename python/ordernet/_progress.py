@@ -1,4 +1,6 @@
-"""Reports the progress of a training or of a search for settings: what callbacks are given, and a progress bar."""
+"""Reports progress: the class Progress, which callbacks are given, and bars or lines for a training or a search for
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any, NamedTuple, Optional
 
 
 class Progress(NamedTuple):
-    """Where a training is; what callbacks are given."""
+    """The state of a training, which callbacks of ``fit`` are given."""
 
     epoch: int  #: from 1
     epochs: int
@@ -40,7 +42,7 @@ def _epoch(now: Progress) -> str:
 
 
 class _Line:
-    """One line on standard error, drawn again and again; for where tqdm is not installed."""
+    """A bar in one line on standard error, redrawn in place; used where tqdm is not installed."""
 
     def __init__(self) -> None:
         self.width = 0
@@ -59,7 +61,7 @@ class _Line:
 
 
 def search_text(now: Any) -> str:
-    """Where a search for parameters is, an onet_tune_progress, in a line."""
+    """Formats an onet_tune_progress as one line of text."""
     text = f"{now.trials}{f' of {now.most}' if now.most else ''} trials, {now.seconds:.0f} s"
     if not math.isnan(now.seconds_left):
         text += f", {now.seconds_left:.0f} s left"
@@ -70,7 +72,7 @@ def search_text(now: Any) -> str:
 
 
 class SearchLine:
-    """The line of a search on standard error."""
+    """Shows the progress of a search as one line on standard error, redrawn in place."""
 
     def __init__(self) -> None:
         self.shown = ""
@@ -115,7 +117,7 @@ def shows(wanted: Any) -> bool:
 
 
 def bar(wanted: Any) -> Any:
-    """A bar, or None; wanted: as for shows."""
+    """A new progress bar, or None where none is shown; wanted: as for shows."""
     if not shows(wanted):
         return None
     try:

@@ -1,5 +1,5 @@
-"""Holds sets of items and their orders in the memory layout of the C library; makes them from lists, arrays,
-data frames and files, writes them to files, and holds some out for validation.
+"""Defines class Sets: sets of items and their orders in the memory layout of the C library, made from lists, arrays, data
+frames or files, selected from, and written to files. as_sets makes one of what fit and predict are given.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ._library import DataError, SetsStruct, UnknownSetError, UsageError, WrongT
 
 
 class _Owner:
-    """An object of the library's, freed with the last that uses it."""
+    """Owns an object of the library and frees it once no Python object refers to it."""
 
     def __init__(self, handle: Any, free: Any) -> None:
         self.handle, self._free = handle, free
@@ -205,7 +205,7 @@ class Sets:
         relations: Optional[Sequence[str]] = None,
         context: Any = None,
     ) -> "Sets":
-        """Sets of any sizes that stand in one array: items (all items, features), sizes (sets,).
+        """Makes Sets of any sizes from one array: items (all items, features), sizes (sets,).
 
         C-contiguous float32 items are used as they are. orders: one index array (all items,), each set's part
         counted within the set, its context items last, smallest index first, or as for Sets(). pairs: n * n rows for each
@@ -324,7 +324,7 @@ class Sets:
         return new
 
     def _own(self, handle: Any) -> None:
-        """Takes over sets of the library's."""
+        """Makes this object the owner of sets that the library made; its arrays are views of their memory."""
         self._held = owner = _Owner(handle, lib.onet_sets_free)
         self._struct = s = handle.contents
         self._frame = None
@@ -358,7 +358,7 @@ class Sets:
         pairs: Any = None,
         name: Any = None,
     ) -> "Sets":
-        """Sets from a pandas DataFrame with one row per item.
+        """Makes Sets from a pandas DataFrame with one row per item.
 
         set
             the column whose equal values say which rows belong together; sets stand in the order in which they
@@ -469,8 +469,8 @@ class Sets:
 
     @property
     def shape(self) -> tuple:
-        """(sets,). Of what has a shape, scikit-learn takes parts by index arrays; of others it would make lists of arrays,
-        without names, context items and relations."""
+        """(sets,). For scikit-learn: it selects from objects with a shape by index arrays; from others it would make lists of
+        arrays, without names, context items and relations."""
         return (len(self),)
 
     def __getitem__(self, s: Any) -> Any:
@@ -568,7 +568,7 @@ class Sets:
         return [flat[start[s] : start[s + 1]] for s in range(len(self))]
 
     def with_orders(self, orders: Any) -> "Sets":
-        """The same items, not copied, with these orders."""
+        """Sets with the same items, which are not copied, and other orders."""
         new = Sets.__new__(Sets)
         new._held = self._held
         new._items, new._start, new._frame, new._context = self._items, self._start, self._frame, self._context
@@ -582,7 +582,7 @@ class Sets:
         return new
 
     def _hold_out(self, wanted: Any, groups: Any, seed: int) -> tuple:
-        """The sets that are left, those to measure with, as the command divides them, and the groups of the former."""
+        """Divides the sets as ``--holdout`` does; returns (sets to train on, sets held out, groups of the former or None)."""
         count, names, listed = len(self), None, None
         if groups is not None:
             listed = self._groups(groups)
@@ -594,7 +594,7 @@ class Sets:
         return self._pick(take == 0), self._pick(take != 0), left
 
     def _groups(self, groups: Any) -> list:
-        """A text, or None, per set."""
+        """The groups as bytes, or None for no group, one per set; checks their number."""
         listed = _listed(groups, "groups", UsageError)
         if len(listed) != len(self):
             raise UsageError(f"there are {len(listed)} groups for {len(self)} sets; give one per set")
@@ -608,7 +608,7 @@ class Sets:
         return new
 
     def _take(self, which: Any) -> "Sets":
-        """The sets of a slice, of a list or array of indices, in its order, or of a mask."""
+        """Copies the sets selected by a slice, a boolean mask, or indices (in the given order)."""
         array = np.arange(len(self))[which] if isinstance(which, slice) else np.asarray(which)
         if array.ndim != 1 or array.dtype.kind not in "iub":
             raise WrongTypeError(f"sets[{which!r}]: expected numbers of sets, or a truth value for each")
@@ -647,7 +647,7 @@ class Sets:
         return new
 
     def write(self, path: Any) -> None:
-        """Writes a file; its name says the format, as .jsonl, .csv, .npz or .safetensors, and .gz behind it."""
+        """Writes a file. The ending of its name says the format: .jsonl, .csv, .npz, .safetensors; .gz after it compresses."""
         call("onet_sets_write", byref(self._struct), _library.path_bytes(path), 0)
 
     def __reduce__(self) -> Any:
@@ -673,7 +673,7 @@ class Sets:
         )
 
     def _lost_columns(self) -> List[tuple]:
-        """What the features do not tell, as columns of _Lost; copied."""
+        """Values that the features do not tell apart (onet_lost), as columns of _Lost; copied."""
         if not self._struct.lost:
             return []
         lost, total = _library.LostStruct.from_address(self._struct.lost), int(self._start[-1])
@@ -703,13 +703,13 @@ def _again(
 
 
 def _joined(names: list) -> str:
-    """Names as ``--features`` has them: with commas between them, and in quotes where that is needed."""
+    """Joins names as ``--features`` takes them: with commas between them, and in quotes where that is needed."""
     texts = [str(name) for name in names]
     return ",".join('"' + t.replace('"', '""') + '"' if not t or "," in t or t[0] == '"' else t for t in texts)
 
 
 def _holdout_count(wanted: Any, count: int) -> int:
-    """How many of the sets "10%", 0.1 or 50 are; at least one, and one must be left."""
+    """The number of sets that "10%", 0.1 or 50 of `count` are, at least 1; UsageError if none would be left."""
     number, share = wanted, False
     if isinstance(wanted, str):
         share = wanted.endswith("%")
@@ -736,13 +736,13 @@ def names_of(columns: Optional[int]) -> Optional[List[str]]:
 
 
 def own_names_of(columns: Optional[int]) -> Optional[List[str]]:
-    """Without the features that tell of missing values: as the data has them."""
+    """The names of the features in the data: those of names_of without indicators of missing values."""
     names = names_of(columns)
     return None if names is None else names[: lib.onet_columns_width(columns)]
 
 
 def kinds_of(columns: Optional[int]) -> Optional[str]:
-    """What the features were in the data, a letter for each as in a model file; None where they have no names."""
+    """What the features were in the data, a letter each: d a date, t a truth value, - a number; None without names."""
     if own_names_of(columns) is None:
         return None
     letter = {b"date": "d", b"truth value": "t"}

@@ -21,7 +21,7 @@ from ._sets import fitted
 
 
 class Proof(NamedTuple):
-    """What the exact solver knows of its tour."""
+    """How good the tour of the exact solver is proven to be."""
 
     length: float
     bound: float  #: no tour is shorter
@@ -30,7 +30,7 @@ class Proof(NamedTuple):
 
 
 class _Points:
-    """Points as an instance of the library's."""
+    """Holds points as an onet_tsp, with all distances."""
 
     def __init__(self, points: Any) -> None:
         given = _unmasked(points, "the array of points")
@@ -51,7 +51,7 @@ class _Points:
             lib.onet_tsp_free(byref(self.struct))
 
     def solve(self, method: str, options: TspOptions, proof: Optional[TspProof] = None) -> np.ndarray:
-        """A tour; Ctrl-C ends the search."""
+        """Finds a tour by the method; Ctrl-C ends the search."""
         tour, err, stop = np.empty(self.n, np.int32), Error(), ctypes.c_int(0)
         number = _library.choices("tsp_methods")[method]
         options.stop = ctypes.cast(lib.onet_tsp_stop_flag, c_void_p).value
@@ -83,7 +83,7 @@ def _defaults() -> TspOptions:
 
 
 class _Net:
-    """A net for tours. It serves one caller at a time."""
+    """An onet_tsp_net, for one caller at a time."""
 
     def __init__(self, engine: Engine, beam: int) -> None:
         self.engine, self.beam, self.generation = engine, beam, _library.generation
@@ -102,7 +102,7 @@ _loading = threading.Lock()
 
 
 def shipped(models: List[OrderNet], name: str) -> OrderNet:
-    """A shipped model, loaded once."""
+    """Returns the shipped model `name`, which is loaded at the first call and kept in `models`."""
     with _loading:
         if not models:
             models.append(load(name))

@@ -62,7 +62,7 @@ def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -
 
 
 def _lists(net: OrderNet, words: Any, wanted: int, beam: int) -> Dict[Tuple[str, ...], float]:
-    """The same for a list, whose words stay as they are."""
+    """The orders of a list of words, which stay as they are, each with its probability, best first."""
     try:
         bag = list(words)
     except TypeError:

@@ -112,7 +112,7 @@ def by_context(seen):
 
 
 def test_context_items_of_arrays(seen, by_context, tmp_path):
-    """They are seen, and take no place: answers and orders leave them out, whatever the sets were made of."""
+    """Context items are seen, and take no place: answers and orders leave them out, whatever the sets were made of."""
     sets, orders, flags = seen
     both = Sets(sets, orders, ["x", "y"], context=flags)
     assert by_context.score(both) > 0.6  # the order cannot be known without them
@@ -155,7 +155,7 @@ def test_context_items_of_arrays(seen, by_context, tmp_path):
 
 @pytest.mark.parametrize("kind", ["int", "bool", "float", "text", "Int64", "truth"])
 def test_context_items_of_frames(seen, by_context, tmp_path, program, kind):
-    """A column `context` marks them, and `logprob` is no feature, as in CSV."""
+    """A column `context` of a frame marks context items, and a column `logprob` is no feature, as in CSV."""
     pandas = pytest.importorskip("pandas")
     sets, orders, flags = seen
     sets, orders, flags = sets[:50], orders[:50], flags[:50]
@@ -529,7 +529,7 @@ def test_frame_of_texts_and_times():
 
 
 def test_frame_as_the_csv_that_it_was_read_from(tmp_path):
-    """Dates and truth values that pandas.read_csv leaves as objects are the numbers that Sets.read makes of them."""
+    """Dates and booleans that pandas leaves as objects become the same numbers as with Sets.read."""
     pd = pytest.importorskip("pandas")
     path = tmp_path / "t.csv"
     path.write_text(
@@ -931,7 +931,7 @@ def test_columns_that_look_like_numbers_are_warned_of(tmp_path):
 
 
 def test_relations_in_and_out(tmp_path):
-    """Values, names and what is missing come back; pickled, divided and with other orders too."""
+    """Relations and their names survive pickling, selecting, with_orders, flat and files; another order is refused."""
     pairs, orders = chains(60, 3)
     both = [np.stack([e, 2 * e], axis=2) for e in pairs]
     sets = Sets(None, orders, pairs=both, relations=["time", "toll"])
@@ -1076,7 +1076,7 @@ def test_wrong_relations():
 
 
 def test_relations_made_from_features(tmp_path):
-    """The same numbers, made by the model or given as pairs, give the same answers; what is kept, and what is refused."""
+    """Relations made by the model (relate) and the same numbers given as pairs give the same answers; the rest is refused."""
     rng = np.random.default_rng(6)
     items = [rng.normal(size=(rng.integers(2, 7), 2)).astype(np.float32) for _ in range(60)]
     orders = [np.argsort(one[:, 0]) for one in items]
