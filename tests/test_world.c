@@ -468,7 +468,7 @@ static ordered ordered_new(const onet_sets *sets) {
     for (size_t s = 0; s < sets->count; s++)
         r.answer[s] = (onet_answer){.order = r.order + sets->start[s] * TOP,
                                     .logprob = r.logprob + s * TOP,
-                                    .step = r.step + sets->start[s] * TOP};
+                                    .step = s % 3 ? r.step + sets->start[s] * TOP : NULL};
     return r;
 }
 

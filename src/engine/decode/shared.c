@@ -229,14 +229,17 @@ static onet_status make_slices(onet_orderer *r, slice *p, const size_t *cut, con
         sets_slice(&p[k].sets, sets, cut[k], cut[k + 1]);
         p[k].q = (request){.kind = answers ? ORDER : SCORE,
                            .words = sets->word != NULL,
-                           .steps = answers ? sets->count && answers[0].step : score_steps,
+                           .steps = !answers && score_steps,
                            .context = sets->context != NULL,
                            .relations = (uint64_t)sets_relations(sets),
                            .constraints = answers ? p[k].sets.constraint_count : 0,
                            .count = p[k].sets.count,
                            .items = sets->start[cut[k + 1]] - sets->start[cut[k]],
                            .answered = r->answered + cut[k]};
-        for (size_t s = cut[k]; s < cut[k + 1]; s++) p[k].q.pairs += sets_size(sets, s) * sets_size(sets, s);
+        for (size_t s = cut[k]; s < cut[k + 1]; s++) {
+            p[k].q.pairs += sets_size(sets, s) * sets_size(sets, s);
+            p[k].q.steps |= answers && answers[s].step;
+        }
         if (k && p[k].q.count && !results_room(&p[k].x, &p[k].q, r->top))
             return fail_memory(err, "the answers");
     }
