@@ -16,7 +16,7 @@ typedef struct chart_series {
     int count;
     const double *x, *y;      /* [count] */
     const double *low, *high; /* [count] or NULL: the interval, a pale band */
-    int colour;               /* of the palette */
+    int colour;               /* for palette() */
     chart_line line;
 } chart_series;
 

@@ -23,7 +23,7 @@ onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *e
     return ONET_OK;
 }
 
-/* Moves row i of n, of `bytes` each, to row place[i]. */
+/* Moves each of n rows of `bytes` bytes from i to place[i]. */
 static void move_rows(void *rows, size_t n, size_t bytes, const size_t *place, char *scratch) {
     if (!rows || !bytes) return;
     memcpy(scratch, rows, n * bytes);

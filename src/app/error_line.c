@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fields whose option has another name, or that have none (NULL); the others differ in their dashes only. */
+/* Fields whose option has another name, or none (NULL). All others: dashes in place of underscores. */
 static const struct {
     const char *field, *option;
 } renamed[] = {

@@ -1,5 +1,5 @@
-/* Parses the options of a command by its table (ranges, choices, defaults, a suggestion for a misspelt name),
- * and writes options back as a command line. */
+/* Parses the options of a command by its table (ranges, choices, a suggestion for a misspelt name), and
+ * writes defaults as text and options back as a command line. */
 #include "app/options.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static int edit_distance(const char *a, const char *b) {
 const char *nearest_word(const char *typed, const char *(*next)(void *context), void *context) {
     const char *best = NULL;
     int length = (int)strlen(typed);
-    int best_distance = length > 1 ? 1 + length / 3 : 0; /* farther off is more likely another word */
+    int best_distance = length > 1 ? 1 + length / 3 : 0; /* a word farther off is more likely another one */
     for (const char *word; (word = next(context));) {
         /* The start of a longer word counts as near: --epoch for --epochs, --check for --checkpoint-seconds.
          */
