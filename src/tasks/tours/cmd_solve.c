@@ -56,12 +56,12 @@ typedef struct route {
     const onet_tsp_proof *proof;
 } route;
 
-/* The cities, and the first of them again. */
+/* Returns the number of stops: the cities, and the first of them again. */
 static int route_stops(const route *r) {
     return r->t->n > 1 ? r->t->n + 1 : 1;
 }
 
-/* The city at a stop. *total: how far in all, added up by the caller. */
+/* Returns the city at a stop. *leg: the distance from the stop before, which is added to *total. */
 static int route_stop(const route *r, int stop, double *leg, double *total) {
     int n = r->t->n, city = r->tour[stop < n ? stop : 0];
     *leg = stop ? onet_tsp_distance(r->t, r->tour[stop - 1], city) : 0;
@@ -78,7 +78,7 @@ static bool is_json(const char *path) {
     return ends_in(path, ".json") || ends_in(path, ".jsonl");
 }
 
-/* A file that ends in .csv has a row per stop, one in .json or .jsonl an object per tour. */
+/* Checks the name of --route: a .csv file has a row per stop, a .json or .jsonl file an object per tour. */
 static onet_status route_check(const char *path, onet_error *err) {
     if (is_json(path) || ends_in(path, ".csv")) return ONET_OK;
     return fail(err, ONET_USAGE,
@@ -190,8 +190,8 @@ static void free_kept(kept *k) {
 
 /* ---- The answer ---------------------------------------------------------------------------------------- */
 
-/* Metres of a tour on the Earth; six decimals for the sizes that are common, nine digits for the very small
- * and the very large. */
+/* Writes a length: kilometres on the Earth with three decimals; else six decimals, and nine digits for the
+ * very small and the very large. */
 static const char *length_text(char text[NUMBER_TEXT], const tsp_file *file, const onet_tsp *t,
                                double length) {
     if (t->whole || file->geo || length == 0 || (length >= 0.01 && length < 1e9))
@@ -205,7 +205,7 @@ static const char *unit(const tsp_file *file) {
     return file->geo ? " km" : "";
 }
 
-/* The stops one below the other: how far from the one before, how far in all, and what it is called. */
+/* Prints the stops, one per line: the distance from the one before, the total, and the name. */
 static void print_stops(const route *r) {
     char *const *names = tsp_names(r->file, r->instance);
     double leg, total = 0;
@@ -221,7 +221,7 @@ static void print_stops(const route *r) {
     }
 }
 
-/* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
+/* Prints the answer. TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
 static void print_answer(const solve_values *v, const route *r) {
     char name[SHOWN], number[NUMBER_TEXT];
     const onet_tsp *t = r->t;
@@ -245,7 +245,7 @@ static void print_answer(const solve_values *v, const route *r) {
 
 /* ---- Files and pictures ----------------------------------------------------------------------------- */
 
-/* Takes the instance over when it is one of those to draw. */
+/* Writes the tour for --out and --route; takes the instance over if it is one of those to draw. */
 static onet_status keep(const solve_values *v, const route *r, onet_tsp *t, kept *k, onet_error *err) {
     onet_status status = ONET_OK;
     const tsp_file *file = r->file;

@@ -82,7 +82,7 @@ static void exchange(search *s, int a, int b, int c, int d) {
         reverse(s, s->pos[a], s->pos[d]);
 }
 
-/* The neighbour of a city, in one direction or the other. */
+/* Returns the next city of the tour, in one direction or the other. */
 static int step(const search *s, int city, bool forward) {
     return forward ? succ(s, city) : pred(s, city);
 }
