@@ -1,7 +1,7 @@
 /* The C functions that the browser page calls for models, orders, sets and training (those of the tasks:
  * src/tasks/TASK/wasm). Arguments are numbers and pointers into the memory of the WebAssembly module; files
  * are those that the browser page put into the module's file system (web/files.js). On failure a function
- * returns 0, NULL or -1, as each says, and web_error returns the error message. */
+ * returns NULL, -1 or a status, as each says, and web_error returns the error message. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,7 +194,8 @@ EXPORT(web_sets_part) onet_sets *web_sets_part(const onet_sets *sets, size_t wan
     return part;
 }
 
-/* Orders all sets by beam search: order [start[count]], logprob [count]. */
+/* Orders all sets by beam search: order [start[count]], logprob [count]. Returns 0; another number on
+ * failure. */
 EXPORT(web_sets_run)
 int web_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order, double *logprob) {
     onet_answer *answers = calloc(sets->count, sizeof *answers);
