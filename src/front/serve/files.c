@@ -106,7 +106,7 @@ bool site_file_packed(const site_file *file, const struct stat *now) {
 static onet_status add(site_files *f, const char *name, onet_error *err) {
     if (f->count == FILES)
         return fail(err, ONET_USAGE,
-                    "the folder of the browser page has more than %d files; name another (--page)", FILES);
+                    "the folder of the browser page has more than %d files; give one with fewer", FILES);
     if (!array_reserve(&f->file, &f->room, f->count + 1, sizeof *f->file))
         return fail_memory(err, "the files of the site");
     site_file *file = &f->file[f->count];

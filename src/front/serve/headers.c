@@ -140,8 +140,7 @@ int headers_check(struct MHD_Connection *connection, const char *version, const 
         *sentence = "the header Host is missing";
     if (*sentence) return 400;
     if (!s.hosts || is_ours(connection, s.host, rules)) return 0;
-    *sentence =
-        "the header Host names another host than this server (ordernet serve --host-name adds a name)";
+    *sentence = "the header Host names another host than this server";
     return 421;
 }
 
