@@ -1,6 +1,6 @@
 /* Opens a cairo drawing surface for an SVG or PNG file, writes the file, and draws what all pictures share:
- * text, dots, colours, the distance of ticks. Also checks before long work that a picture can be written and
- * replaces no input. */
+ * text, dots, colours; computes the distance of ticks. Also checks before long work that a picture can be
+ * written and replaces no input. */
 #include "app/canvas.h"
 
 #include <cairo/cairo-svg.h>

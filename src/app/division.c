@@ -1,6 +1,6 @@
-/* Moves randomly drawn sets from the training data to the validation data, and reads the group of each set
- * from the data file, so that the sets of one group stay on one side. Also shuffles the items of sets that
- * are given in their right order, which the input order could otherwise give away. */
+/* Draws a random order of sets, moves randomly drawn sets from the training data to the validation data, and
+ * reads and numbers the group of each set, so that the sets of one group stay on one side. Also shuffles the
+ * items of sets that are given in their right order, which the input order could otherwise give away. */
 #include "app/division.h"
 
 #include <stdbool.h>

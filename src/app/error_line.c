@@ -1,5 +1,5 @@
-/* Formats an error as one line, and translates the names of library fields in it ("onet_train_options.clip")
- * to the names of command-line options ("--clip"). */
+/* Formats an error as one line, followed by what the user calls the library fields that it is about, and
+ * translates such a field ("onet_train_options.clip") to a command-line option ("--clip"). */
 #include "app/error_line.h"
 
 #include <stdio.h>

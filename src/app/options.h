@@ -1,6 +1,7 @@
 /* Defines the options of a command by one table: for each its name, argument, help text and the field that it
  * sets; and the entries of options that several commands share, such as --threads and --format. Parsing,
- * --help, the man page and the shell completions all use this table, so that they agree. */
+ * --help, the man page and the shell completions all use this table, so that they agree. Also declares
+ * parsing, writing an option back as text, and the search for the name nearest to a misspelt one. */
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 

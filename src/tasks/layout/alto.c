@@ -1,6 +1,6 @@
-/* Reads and rewrites the reading order of ALTO files (an XML format for OCR results), versions 2 to 4: blocks
- * and lines with HPOS, VPOS, WIDTH, HEIGHT. The order is that of the blocks in the file, of their IDNEXT
- * links, or of ReadingOrder where there is one (4.3 and newer). */
+/* Reads and rewrites the reading order of ALTO files (an XML format for OCR results), versions 2 to 4:
+ * blocks, with their types from tags, and lines, with HPOS, VPOS, WIDTH, HEIGHT. The order is that of the
+ * blocks in the file, of their IDNEXT links, or of ReadingOrder where there is one (4.3 and newer). */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

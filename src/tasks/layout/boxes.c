@@ -1,6 +1,6 @@
 /* Reads and rewrites boxes in JSON: a list of boxes, which is written back in reading order (with
  * page numbers, the boxes of a page trade places among themselves), or a list of such lists, one per page; a
- * document of docling, the references of whose body are moved; or JSON Lines with one page per line,
+ * document of docling, whose body's references are moved; or JSON Lines with one page per line,
  * {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]}, whose "order" is written. Everything else stays as
  * it was, byte for byte. */
 #include <math.h>

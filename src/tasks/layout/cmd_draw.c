@@ -1,5 +1,5 @@
 /* ordernet pages draw: draws a page's regions with the given and the found reading order, over the scan (PNG
- * or JPEG) if there is one. */
+ * or JPEG) if --image or the page file names one. */
 #include <cairo/cairo.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* ordernet tsp solve: finds a tour for every instance of a file with a chosen method; prints, writes or draws
- * it. */
+/* ordernet tsp solve: finds a tour for every instance of a file with a chosen method; prints it, writes it
+ * (as TSPLIB or ordered sets, and stop by stop with the distances) or draws it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Predicts a page's order and how certain it is: lets the network score the orders of all rules and chooses
  * the most probable one, with a preference for the rule that is usual for the title (on small pages that rule
- * alone decides). The network nearly always recognises the better one of several complete orders; orders that
- * it searched itself, step by step, were worse on every split (experiments/pages). */
+ * alone decides). Also reads what a model knows of its title. The network nearly always recognises the better
+ * one of several complete orders; orders that it searched itself, step by step, were worse on every split
+ * (experiments/pages). */
 #include "tasks/layout/order/choose.h"
 
 #include <math.h>

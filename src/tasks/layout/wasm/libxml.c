@@ -1,6 +1,6 @@
 /* Parses well-formed XML in UTF-8 into a tree, for WebAssembly, with the names and meanings of libxml2. It
- * knows no document types: the reader of page files refuses their declarations before (xml.c), and other
- * entities than those of XML itself stay as they are written. */
+ * knows no document types: the reader of page files refuses their declarations before (xml.c), and entities
+ * other than XML's own are left out if a document type in another file may declare them, else refused. */
 #include "tasks/layout/wasm/libxml/parser.h"
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Simplifies degenerate instances for the exact solver: recognises coincident cities and cities on a line
- * from their distances. */
+/* Handles degenerate instances for the exact solver, by their distances: finds coincident cities, and solves
+ * cities on a line. */
 #include "tasks/tours/solve/solvers.h"
 
 #include <string.h>

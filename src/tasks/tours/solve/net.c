@@ -1,6 +1,6 @@
 /* Finds tours with the network: scales instances to the unit square, runs the search on the square's
- * symmetric copies, and keeps the shortest tours. A network with a relation sees the distances alone; there,
- * each copy begins at another city. */
+ * symmetric copies, and keeps the most probable and the shortest tours. A network with a relation sees the
+ * distances alone; there, each copy begins at another city. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
