@@ -16,8 +16,8 @@
  * default network. */
 enum { SMALL_CELLS = 2000000 };
 
-/* The search of a request. Requests share a batch if all but `steps` is equal; sampled ones never do, since a
- * draw depends on a set's number in its request. */
+/* The search of a request. Requests share a batch if all but `steps` are equal; sampled ones never do, since
+ * a draw depends on a set's number in its request. */
 typedef struct search_options {
     onet_decode decode;
     int beam, top;

@@ -27,7 +27,7 @@ typedef struct colour {
     double r, g, b;
 } colour;
 extern const colour INK, GREY, PALE;
-/* Colours that remain distinct for colour-blind readers; repeats after 8. */
+/* Returns one of 8 colours that remain distinct for colour-blind readers; repeats after 8. */
 colour palette(int i);
 void canvas_colour(canvas *c, colour k);
 

@@ -31,7 +31,7 @@ void print_misspelt(const onet_columns *columns, FILE *out, const char *before);
 void print_lines(const char *lines, FILE *out, const char *before);
 
 enum { FEATURE_TEXT = 96 };
-/* "standard", "quantile, rank within the set": how a feature is scaled. */
+/* Writes how a feature is scaled, "standard" or "quantile, rank within the set"; returns text. */
 const char *feature_text(const onet_feature *feature, char text[FEATURE_TEXT]);
 
 #endif

@@ -12,7 +12,8 @@
 
 enum { WORD_MAX = 64 };
 
-/* Edit distance of two short words: insert, delete, change or swap of two neighbours cost 1 each. */
+/* Returns the edit distance of two short words: insert, delete, change or swap of two neighbours cost 1 each.
+ */
 static int edit_distance(const char *a, const char *b) {
     int la = (int)strlen(a), lb = (int)strlen(b);
     if (la > WORD_MAX || lb > WORD_MAX) return WORD_MAX;
@@ -332,7 +333,7 @@ static bool quote(const char *text, char *out, size_t size) {
     return true;
 }
 
-/* The fewest digits that read back as the same number. */
+/* Writes the fewest digits that read back as the same number. */
 static void double_text(double value, char text[32]) {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);

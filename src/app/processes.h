@@ -10,7 +10,7 @@
 
 /* Connects the ranks, if there are several, for a command that can share its work. */
 onet_status processes_start(onet_error *err);
-/* NULL when this rank runs alone. */
+/* Returns the connected ranks, NULL when this rank runs alone. */
 const world *processes(void);
 /* Whether this is rank 0, which reads, writes and prints; the others print nothing. */
 bool processes_is_rank0(void);

@@ -23,9 +23,9 @@ void ordering_progress(void *context, size_t done, size_t steps);
 /* Clears the redrawn line; the terminal is free for the result. */
 void progress_end(progress *p);
 
-/* Seconds since progress_start. */
+/* Returns the seconds since progress_start. */
 double progress_seconds(const progress *p);
-/* "42 s", "3 min 10 s", "2 h 5 min" */
+/* Writes "42 s", "3 min 10 s" or "2 h 5 min"; returns text. */
 const char *duration_text(double seconds, char text[32]);
 
 #endif

@@ -77,7 +77,7 @@ static const char *place_text(const onet_train_options *o, const onet_model *mod
     return text;
 }
 
-/* Several models: the measures are those of the merged one. */
+/* Prints the summary of several models: the measures are those of the merged one. */
 static void summarise_several(const training *t, const onet_train_options *o, const onet_model *model) {
     const onet_progress *p = &t->last;
     char time[32], valid[80], path[PATH_MAX], name[SHOWN];

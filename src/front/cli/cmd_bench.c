@@ -69,7 +69,7 @@ static void print_row(const bench_values *v, const row *r, FILE *csv) {
     fflush(stdout);
 }
 
-/* All settings of a measurement except n. */
+/* Sets all options of a measurement except n. */
 static onet_status choose(const bench_values *v, onet_speed_options *o, onet_error *err) {
     onet_speed_defaults(o, sizeof *o);
     onet_settings *s = &o->settings;

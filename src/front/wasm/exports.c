@@ -119,8 +119,8 @@ int web_order(const onet_model *model, float *items, int32_t *rows, int n, int b
     return orderer && !onet_orderer_run(orderer, &set, &answer, &wasm_failure) ? answer.found : -1;
 }
 
-/* The choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it. Returns the
- * status. */
+/* Computes the choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it.
+ * Returns the status. */
 EXPORT(web_choices)
 int web_choices(const onet_model *model, float *items, int32_t *rows, int n, int32_t *order,
                 double *probability) {

@@ -214,7 +214,7 @@ static void write_alternatives(void *context, const page_alternative *orders, si
     output_put(out, "]}\n");
 }
 
-/* Evaluates, and writes the alternatives. */
+/* Evaluates, and writes the file of --alternatives if asked for. */
 static onet_status evaluate_to(const eval_values *v, pages_net *net, const pages_known *known,
                                onet_error *err) {
     if (!v->alternatives) return evaluate(v, net, known, err);

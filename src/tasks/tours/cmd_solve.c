@@ -121,7 +121,7 @@ static onet_status put_rows(output *out, const route *r, onet_error *err) {
     return output_status(out, err);
 }
 
-/* A distance in 9 digits; coordinates have those that they came with, 15 at most. */
+/* Makes a number of a distance, with 9 digits; coordinates keep theirs, 15 at most. */
 static json_t *json_distance(double value) {
     char text[NUMBER_TEXT];
     number_text_double(text, value);
@@ -347,7 +347,7 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
     return status;
 }
 
-/* Files that cannot be written are refused before the work. */
+/* Refuses files that cannot be written, before the work. */
 static onet_status check_places(const solve_values *v, const tsp_file *file, const char *path,
                                 onet_error *err) {
     onet_format format;

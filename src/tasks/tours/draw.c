@@ -14,7 +14,8 @@
 
 enum { MOST_NAMES = 100 }; /* cities whose names a panel has room for */
 
-/* Bytes of a name that fit, without a part of a character at the end; none behind a control character. */
+/* Returns how many bytes of a name fit, without a part of a character at the end; none from a control
+ * character on. */
 static size_t name_length(const char *name, size_t room) {
     size_t length = 0;
     while (length < room && (unsigned char)name[length] >= 0x20 && name[length] != 0x7f) length++;

@@ -34,7 +34,7 @@ void solver_free(solver *s);
 void solver_add(solver *s, tour_job *job);
 /* Returns the number of jobs that wait. */
 size_t solver_queued(solver *s);
-/* Ends long searches at once, with the best tours that they have. */
+/* Ends searches with a time limit at once, with the best tours that they have. */
 void solver_hurry(solver *s);
 
 #endif

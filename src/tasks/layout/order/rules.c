@@ -41,8 +41,8 @@ static int by_low(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* No two sides are equal, so that every method gives the same. A few, most often nearly sorted, are sorted
- * faster by insertion. */
+/* No two sides are equal, so that every method gives the same order. A few, most often nearly sorted, are
+ * sorted faster by insertion. */
 static void sort_sides(side *sides, int n) {
     enum { FEW = 40 };
     if (n > FEW) {

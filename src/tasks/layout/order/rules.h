@@ -56,7 +56,7 @@ bool rule_has_initials(const page_box *boxes, int n, double highest);
  * the order of the text is unambiguous; the columns beside a gutter, where white that is wider crosses them.
  */
 typedef enum page_doubt { DOUBT_NONE, DOUBT_TITLES, DOUBT_COLUMNS } page_doubt;
-/* What has places start .. middle - 1 is read before what has middle .. end - 1. */
+/* Regions at places start .. middle - 1 are read before those at middle .. end - 1. */
 typedef struct page_division {
     int start, middle, end;
     page_doubt doubt;

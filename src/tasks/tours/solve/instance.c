@@ -23,8 +23,8 @@ onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err)
     return ONET_OK;
 }
 
-/* Euclidean length. Not hypot: glibc 2.35 gave it a new symbol version, which programs and wheels would then
- * need; and its last bit differs between C libraries. */
+/* Returns the Euclidean length. Not by hypot: glibc 2.35 gave it a new symbol version, which programs and
+ * wheels would then need; and its last bit differs between C libraries. */
 static double length(double x, double y) {
     double square = x * x + y * y;
     if (square > 1e-290 && square < 1e300) return sqrt(square);

@@ -74,8 +74,9 @@ onet_status tsp_held_karp(const onet_tsp *t, int32_t *tour, onet_error *err);
  * shortcuts. */
 onet_status tsp_christofides(const onet_tsp *t, int32_t *tour, onet_error *err);
 
-/* Farthest insertion, starting with the two cities farthest apart; nearest neighbour from city `first`. */
+/* Farthest insertion, starting with the two cities farthest apart. */
 onet_status tsp_farthest(const onet_tsp *t, int32_t *tour, onet_error *err);
+/* Nearest neighbour, from city `first` on. */
 onet_status tsp_nearest(const onet_tsp *t, int first, int32_t *tour, onet_error *err);
 
 /* Improves the given tour with 2-opt and Or-opt moves over neighbour lists, that of an asymmetric instance by
