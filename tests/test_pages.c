@@ -6,8 +6,8 @@
 
 #include "engine/base/rng.h"
 #include "tasks/layout/augment.h"
+#include "tasks/layout/commands.h"
 #include "tasks/layout/format.h"
-#include "tasks/layout/options.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/rules.h"
 #include "tasks/layout/order/ways.h"

@@ -12,7 +12,7 @@ const compiled = (async () => {
 })();
 compiled.catch(() => {}); // each use reports it
 
-/** A worker: await remote.call("name", ...args). */
+/** A web worker with the engine: await remote.call("name", ...args). */
 export class Remote {
   #worker;
   #ready;
@@ -71,7 +71,7 @@ export class Remote {
   }
 }
 
-/** Fetches a file, telling its progress as (bytes so far, bytes in all or 0). */
+/** Fetches a file; calls tell(bytes so far, bytes in all or 0) as it comes. */
 export async function fetchBytes(path, tell = () => {}) {
   let response;
   try {

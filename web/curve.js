@@ -4,7 +4,7 @@ import { svg } from "./dom.js";
 
 const LEFT = 48, RIGHT = 44, TOP = 16, BOTTOM = 34, HEIGHT = 250;
 
-/** kept: how many sets the shares are of. */
+/** Draws the points into an svg element. kept: the number of held-out sets, of which the shares are. */
 export function curve(element, points, kept) {
   // As many units as the element has pixels, so that text keeps its size.
   element.removeAttribute("hidden");

@@ -2,7 +2,7 @@
 
 export const $ = (id) => document.getElementById(id);
 
-/** An element with attributes, properties that begin with "on", and children. */
+/** Makes an element with attributes, properties that begin with "on", and children. */
 export function el(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
@@ -20,7 +20,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** A bar that shows a share between 0 and 1. */
+/** Makes a bar that shows a share between 0 and 1. */
 export function meter(share) {
   const bar = el("i");
   bar.style.setProperty("--p", share);
@@ -29,7 +29,7 @@ export function meter(share) {
 
 export const percent = (share) => `${(100 * share).toFixed(1)}%`;
 
-/** Shows a sentence about what went wrong, or nothing. */
+/** Shows an error message; "" hides it. */
 export function problem(text) {
   const box = $("problem");
   box.replaceChildren();
@@ -37,7 +37,7 @@ export function problem(text) {
   box.append(el("span", {}, text), el("button", { "aria-label": "Close this message", onclick: () => problem("") }, "×"));
 }
 
-/** Runs an action of the user; what fails is shown as a sentence. */
+/** Runs an action of the user; if it fails, shows its error message. */
 export async function attempt(action) {
   try {
     problem("");

@@ -13,7 +13,7 @@ export function known(label) {
   }
 }
 
-/** How many bytes are valid before the first that is not. */
+/** Returns how many bytes are valid before the first that is not. */
 function validBytes(label, bytes) {
   let low = 0, high = bytes.length;
   while (low < high) {
@@ -28,7 +28,7 @@ function validBytes(label, bytes) {
   return Math.min(low, bytes.length - 1);
 }
 
-/** The bytes of each character of an encoding of one or two bytes. */
+/** Returns the bytes of each character of an encoding of one or two bytes. */
 function tableOf(label) {
   if (tables.has(label)) return tables.get(label);
   const decoder = new TextDecoder(label, { ignoreBOM: true }), table = new Map();
@@ -60,7 +60,7 @@ function encode(label, text) {
   return Uint8Array.from(bytes);
 }
 
-/** The bytes in the other encoding; or a number: how many of them come before the first that is not valid, or 0 if
+/** Returns the bytes in the other encoding; or a number: how many of them come before the first that is not valid, or 0 if
  * `to` lacks a character. */
 export function convert(to, from, bytes) {
   let text;

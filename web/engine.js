@@ -5,14 +5,14 @@ import { Files } from "./files.js";
 const INTERRUPTED = 130;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
-/** A sentence of the library, for the user. */
+/** An error message for the user, most often from the library. */
 export class Refusal extends Error {}
 
 export class Engine {
   #files = new Files();
   #c; // the module's functions
-  #sets = 0; // those that are trained on
-  #valid = 0;
+  #sets = 0; // handle of the training sets
+  #valid = 0; // handle of the validation sets
   #progress = () => 1;
 
   static async start(module) {
@@ -63,7 +63,7 @@ export class Engine {
 
   // ---- Models
 
-  /** A model from the bytes of its file: a handle and its facts. */
+  /** Opens a model from the bytes of its file: returns a handle and its facts. */
   open(name, bytes) {
     this.#files.put(name, bytes);
     try {
@@ -83,7 +83,7 @@ export class Engine {
 
   // ---- Orders
 
-  /** The best orders of one set: items is a Float32Array, row by row; words an Int32Array of rows. */
+  /** Returns the best orders of one set: items is a Float32Array, row by row; words an Int32Array of rows. */
   order(model, { items, words, n, beam = 0, top = 1 }) {
     const data = words ?? items;
     return this.#with([data, { type: Int32Array, length: top * n }, { type: Float64Array, length: top }, { type: Float32Array, length: top * n }], ([p, order, logprob, step], result) => {
@@ -97,7 +97,7 @@ export class Engine {
     });
   }
 
-  /** For each step of an order the probability of each item, given the items before. */
+  /** Returns, for each step of an order, the probability of each item, given the items before. */
   choices(model, { items, words, n, order }) {
     return this.#with([words ?? items, Int32Array.from(order), { type: Float64Array, length: n * n }], ([p, o, probability], result) => {
       if (this.#c.web_choices(model.handle, words ? 0 : p, words ? p : 0, n, o, probability)) this.#refuse();
@@ -106,7 +106,7 @@ export class Engine {
     });
   }
 
-  /** The words of a text, whether the vocabulary has each, and their best orders, each with its sentence. */
+  /** Returns the words of a text, whether the vocabulary has each, and their best orders, each with its sentence. */
   unscramble(model, text, { most, beam, top }) {
     const n = this.#with([text], ([p]) => this.#c.web_bag_read(model.handle, p, most));
     if (n < 0) this.#refuse();
@@ -148,7 +148,7 @@ export class Engine {
     }
   }
 
-  /** The cities of a file, x and y of each in turn, and what looks odd in it. */
+  /** Returns the cities of a file, x and y of each in turn, and a warning of what looks odd in it, or "". */
   cities(file) {
     return this.#instance({ file }, (at, n) => {
       const xy = this.#c.web_tour_xy(at);
@@ -157,7 +157,7 @@ export class Engine {
     });
   }
 
-  /** A tour by one of "exact", "christofides" and "ordernet" (which needs the model). */
+  /** Returns a tour by one of "exact", "christofides" and "ordernet" (which needs the model). */
   tour(where, method, { model = null, seconds = 0, symmetries = 1 } = {}) {
     return this.#instance(where, (at, n) =>
       this.#with([method, { type: Int32Array, length: n }, { type: Float64Array, length: 3 }], ([name, tour, proof], result) => {
@@ -167,7 +167,7 @@ export class Engine {
       }));
   }
 
-  /** What the net makes of the cities, step by step: its most probable order, and what it chose from. */
+  /** Returns the net's most probable order of the cities, and the probability of each city at each step. */
   tourSteps(where, model) {
     const items = this.#instance(where, (at, n) =>
       this.#with([{ type: Float32Array, length: 2 * n }], ([p], result) => {
@@ -194,14 +194,14 @@ export class Engine {
     }
   }
 
-  /** The found orders are those of the user: for each page its regions in order; or null: the model's. Made such that the file can hold them. */
+  /** Sets the found orders: those of the user, for each page its regions in order, or, if null, the model's. They are changed so that the file can hold them. */
   #orderPages(at, model, { orders = null, rtl = false }) {
     if (!orders) return this.#c.web_pages_find(at, model.handle, rtl ? 1 : 0) && this.#refuse();
     orders.forEach((order, k) => this.#with([Int32Array.from(order)], ([p]) => { this.#c.web_pages_take(at, k, p); }));
     return this.#c.web_pages_settle(at) && this.#refuse();
   }
 
-  /** A file of pages: {format, notes, pages: [{width, height, ordered, image, given, order, regions: [{box, kind, placed, id, type, text}]}]}; order as #orderPages says. */
+  /** Reads a file of pages: {format, notes, pages: [{width, height, ordered, image, given, order, regions: [{box, kind, placed, id, type, text}]}]}; order: see #orderPages. */
   pages(model, file, options = {}) {
     return this.#withPages(file, (at) => {
       this.#orderPages(at, model, options);
@@ -223,7 +223,7 @@ export class Engine {
     });
   }
 
-  /** The same file with the orders written into it; lines: those within a region too, where they jump back. */
+  /** Returns the file with the orders written into it; lines: lines within a region are ordered too, if they jump back. */
   pagesFile(model, file, { lines = true, rtl = false, ...options } = {}) {
     return this.#withPages(file, (at) => {
       this.#orderPages(at, model, { ...options, rtl });
@@ -262,7 +262,7 @@ export class Engine {
     };
   }
 
-  /** The sets of a file: {count, width, start, items, order}. */
+  /** Reads the sets of a file: {count, width, start, items, order}. */
   sets(file, columns = {}) {
     return this.#readSets(file, null, columns, (sets) => {
       const plain = this.#plain(sets);
@@ -271,7 +271,7 @@ export class Engine {
     });
   }
 
-  /** The sets of a file in the model's order: as sets(), and found [start[count]], logprob [count]. */
+  /** Orders the sets of a file: returns what sets() does, and found [start[count]], logprob [count]. */
   orderSets(model, file, columns = {}) {
     return this.#readSets(file, model, columns, (sets) => {
       const plain = this.#plain(sets), total = plain.start[plain.count];
@@ -286,7 +286,7 @@ export class Engine {
     });
   }
 
-  /** The file that `ordernet order` would write. */
+  /** Returns the file that `ordernet order` would write. */
   orderFile(model, file, columns = {}) {
     this.#files.put(file.name, file.bytes);
     try {
@@ -323,7 +323,7 @@ export class Engine {
     });
   }
 
-  /** Trains for about `ms`, telling progress, for so many epochs, or with what tune has found where they are 0; true: the training is at its end. */
+  /** Trains for about `ms` milliseconds and calls tell(progress); epochs 0: with the settings that tune found. Returns true at the end of the training. */
   train({ epochs, seed = 1, resume, ms, kernels = "" }, tell) {
     const end = performance.now() + ms;
     this.#progress = (epoch, all, step, steps, loss, exact, loglik, rate) => {
@@ -335,7 +335,7 @@ export class Engine {
     return status === 0;
   }
 
-  /** While a search tells its progress: the best settings so far, the best first. */
+  /** Callable only while a search reports its progress: returns the best settings so far, the best first. */
   #tried() {
     const rows = [];
     for (let at; (at = this.#c.web_tried(rows.length));) {
@@ -345,7 +345,7 @@ export class Engine {
     return rows;
   }
 
-  /** Looks for the best settings: goes on until a trial has ended and about `ms` are over, telling progress. {done, settings: the best so far, or ""} */
+  /** Searches for the best settings until a trial has ended and about `ms` milliseconds are over; calls tell(progress). Returns {done, settings: the best so far, or ""}. */
   tune({ seconds, seed = 1, ms, kernels = "" }, tell) {
     const end = performance.now() + ms, room = 512;
     let first = null;
@@ -361,7 +361,7 @@ export class Engine {
     });
   }
 
-  /** What the trained model is worth on the sets kept aside, beside simple rules: {rows: [{name, exact, tau}], conclusion, odd, failed}. */
+  /** Compares the trained model with simple rules on the sets kept aside: {rows: [{name, exact, tau}], conclusion, odd, failed}. */
   report() {
     const room = 8192;
     return this.#with(["mine.safetensors", { type: Float64Array, length: 24 }, { type: Int32Array, length: 3 }, { type: Uint8Array, length: room }], ([path, figures, facts, text], result) => {
@@ -373,16 +373,16 @@ export class Engine {
     });
   }
 
-  /** The trained model's file: the last, or the best so far; null before the first epoch's end. */
+  /** Returns the trained model's file: the last, or the best so far; null before the first epoch's end. */
   trained() {
     return this.#files.get("mine.safetensors") ?? this.#files.get("mine.best.safetensors");
   }
 }
 
-/** What separates the fields of a CSV file; 0: as the engine finds. */
+/** Returns the code of the character between two fields of a CSV file; 0: the engine finds it. */
 const delimiter = (columns) => columns.delimiter?.charCodeAt(0) ?? 0;
 
-/** The library's sentences, for the page: they begin in lower case, since the program puts its name before them. */
+/** Makes a sentence of an error message of the library, which begins in lower case, since the program puts its name before it. */
 function sentence(text) {
   const plain = text.replace(/; name it: .*/, ": it is none of CSV, JSON Lines, npz, safetensors, TSPLIB and lines of words");
   const capital = /^[a-z]+ /.test(plain) ? plain[0].toUpperCase() + plain.slice(1) : plain;

@@ -56,7 +56,7 @@ export const EXAMPLES = {
   },
 };
 
-/** The example as a CSV file: {name, bytes}. */
+/** Returns the example as a CSV file: {name, bytes}. */
 export function exampleFile(example) {
   const lines = [`set,rank,${example.columns.join(",")}`];
   for (let s = 0; s < example.sets; s++) {
@@ -67,7 +67,7 @@ export function exampleFile(example) {
   return { name: `${example.title.toLowerCase()}.csv`, bytes: new TextEncoder().encode(`${lines.join("\n")}\n`) };
 }
 
-/** A few rows to begin a table with: parcels, the heaviest first. */
+/** Returns a few rows to begin a table with: parcels, the heaviest first. */
 export function smallTable() {
   const rows = [["set", "rank", "weight", "height"]];
   for (let s = 1; s <= 20; s++) {

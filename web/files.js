@@ -42,7 +42,7 @@ export class Files {
     this.#files.set(name, file);
   }
 
-  /** The bytes of a file, or null. */
+  /** Returns the bytes of a file, or null. */
   get(name) {
     const file = this.#files.get(name);
     return file ? file.bytes.slice(0, file.size) : null;
@@ -52,7 +52,7 @@ export class Files {
     this.#files.delete(name);
   }
 
-  /** What the module imports. */
+  /** Returns the functions that the module imports. */
   imports() {
     const view = () => new DataView(this.memory.buffer);
     const bytes = (at, length) => new Uint8Array(this.memory.buffer, at, length);
@@ -80,7 +80,7 @@ export class Files {
       view().setUint32(got, total, true);
       return total;
     };
-    // What the module does with a descriptor that is not open is an error of its own, not ours.
+    // A call with a descriptor that is not open is an error of the module, which gets EBADF as from a system.
     const descriptor = (run) => (fd, ...rest) => {
       const open = this.#open.get(fd);
       return open ? run(open, ...rest) : EBADF;

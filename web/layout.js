@@ -69,7 +69,7 @@ export async function startLayout(engine) {
     if (wrong.length) throw new Error(wrong.length > 1 ? `${wrong.length} files cannot be read. ${wrong[0]}` : wrong[0]);
   }
 
-  /** A picture of a page, shown behind its regions: of the page that names it, or else of the one that is shown. */
+  /** Shows a scan behind the regions of the page that names it, or else of the page that is shown. */
   async function takeScan(scan) {
     if (!shown.length) throw new Error(`${scan.name} is a picture. Open the file with the regions of the page first.`);
     const found = shown.find(({ from, k }) => [from.pages[k].image ?? "", from.file.name].some((name) => stem(name) === stem(scan.name)));
@@ -103,7 +103,7 @@ export async function startLayout(engine) {
 
   // ---- Corrections
 
-  /** Takes an order of the shown page, as far as its file can hold it. */
+  /** Gives the shown page an order, as far as its file can hold it. */
   async function change(order, sentence = "") {
     const { from } = shown[at], page = here(), before = page.order;
     if (same(order, before)) return draw();
@@ -142,7 +142,7 @@ export async function startLayout(engine) {
     say(`Undone. ${plural(page.undo.length, "step")} before it.`);
   }
 
-  /** The regions are numbered anew as the user clicks them: from the selected one on, or from the first. */
+  /** Starts or ends numbering anew: regions get numbers as the user clicks them, from the selected one on, or from the first. */
   function startPicking() {
     const page = here();
     page.picked = page.picked ? null : page.order.slice(0, selected >= 0 ? page.order.indexOf(selected) + 1 : 0);
@@ -177,7 +177,7 @@ export async function startLayout(engine) {
 
   const name = (i) => { const { type, text, id } = here().regions[i]; return `${type} ${text ? `“${text.slice(0, 30)}”` : id}`; };
 
-  /** The part of the plane that the page takes: its size, or where its regions stand. */
+  /** Returns the part of the plane that the page takes: its size, or the bounds of its regions. */
   function frame(page) {
     if (page.width > 0 && page.height > 0) return [0, 0, page.width, page.height];
     const boxes = page.regions.map((r) => r.box);
@@ -206,7 +206,7 @@ export async function startLayout(engine) {
       return area;
     });
     const numbered = page.picked ?? page.order;
-    // As high as the region where that is low, but never too small to read.
+    // As high as a low region, but never too small to read.
     const radius = (i) => { const [x0, y0, x1, y1] = page.regions[i].box; return unit * Math.min(11, Math.max(7, Math.min(x1 - x0, y1 - y0) / unit / 2)); };
     const line = svg("path", { class: "reading", d: numbered.map((i, k) => `${k ? "L" : "M"}${middle(i).map((v) => v.toFixed(1)).join(" ")}`).join(""), "stroke-width": 2 * unit });
     badges = numbered.map((i, k) => {

@@ -1,5 +1,5 @@
-// The view "your own order": loads or edits examples, trains a model in a worker of its own, opens and saves models,
-// and orders new sets.
+// The view "your own order": loads or edits examples, trains a model or searches for its settings in a worker of its
+// own, shows how good it is, opens and saves models, and orders new sets.
 import { Remote } from "./client.js";
 import { curve } from "./curve.js";
 import { $, attempt, el, percent, problem, save, takeDrops, takeFiles } from "./dom.js";
@@ -27,7 +27,7 @@ export async function startOwn(engine) {
 
   // ---- Examples
 
-  /** Before other data is looked at, and whatever comes of it: nothing of the old data stays to be trained or shown. */
+  /** Drops the old data before other data is read, so that nothing of it is trained on or shown even if that fails. */
   async function forget() {
     data = null;
     if (["training", "tuning"].includes(state)) await stop();
@@ -64,7 +64,7 @@ export async function startOwn(engine) {
 
   const has = (width) => (width ? count(width, "feature") : "relations alone");
 
-  /** A set as a line of items, those without features by their index, in an order where one is given; those that should stand elsewhere are marked. */
+  /** Makes a line of the items of a set, those without features by their index, in an order where one is given; those that should stand elsewhere are marked. */
   function showSet(items, order, { right = null, note = "" } = {}) {
     const chips = (order ?? items.map((_, i) => i)).map((i, t) => {
       const wrong = right && text(items[right[t]]) !== text(items[i]), shown = items[i].length ? text(items[i]) : String(i);
@@ -78,7 +78,7 @@ export async function startOwn(engine) {
     return el("div", { class: "set" }, note ? el("span", { class: "n" }, note) : "", ...chips);
   }
 
-  /** The choice of columns of a CSV file. */
+  /** Shows the choice of columns of a CSV file. */
   function showColumns(file, rows) {
     const box = $("own-columns"), names = rows[0];
     box.hidden = false;
@@ -157,7 +157,7 @@ export async function startOwn(engine) {
   }
 
   const measured = (exact) => `${percent(exact)} of the ${count(kept, "set")} kept aside ${kept === 1 ? "is" : "are"} in exactly the right order`;
-  /** Nothing before the first step was timed. */
+  /** Returns "" before the first step was timed. */
   const speed = (rate) => (rate >= 0.95 ? ` ${count(Math.round(rate), "set")} per second.` : rate > 0 ? " Less than one set per second." : "");
 
   let stopping = null;
@@ -195,7 +195,7 @@ export async function startOwn(engine) {
     await train(false, true);
   }
 
-  /** The best settings of a search so far, the best first. */
+  /** Shows the best settings of a search so far, the best first. */
   function showTried(best) {
     const line = ({ exact, tau, whole, seconds, settings }) => el("tr", {}, el("td", {}, percent(exact)), el("td", {}, tau.toFixed(2)),
       el("td", {}, whole ? "whole" : "short"), el("td", {}, `${seconds.toFixed(1)} s`), el("th", { scope: "row" }, settings));
@@ -247,7 +247,7 @@ export async function startOwn(engine) {
     }
   }
 
-  /** What the model is worth: beside guessing and simple rules, on the sets kept aside. */
+  /** Shows how good the model is beside guessing and simple rules, on the sets kept aside. */
   function showReport({ rows, conclusion, odd, failed }, own) {
     if (own !== data) return;
     const share = ([mean, low, high]) => `${percent(mean)} (${percent(low)} to ${percent(high)})`;
@@ -304,7 +304,7 @@ export async function startOwn(engine) {
 
   const randomSets = () => Array.from({ length: PREVIEW }, () => data.example.draw().map((item) => item.join(",")).join("  ")).join("\n");
 
-  /** The sets of the text field: items of numbers, or words. */
+  /** Returns the sets of the text field: items of numbers, or words. */
   function typed() {
     const lines = $("own-new").value.split("\n").map((line, i) => ({ line: line.trim(), number: i + 1 })).filter(({ line }) => line);
     if (!model.words && !model.width) throw new Error("The model orders items by the relations between them: give new sets as a file.");
@@ -318,8 +318,8 @@ export async function startOwn(engine) {
         const item = part.split(",").map(Number);
         if (item.some((v) => !Number.isFinite(v)) || part.split(",").some((v) => !v)) throw new Error(`Line ${number}: “${part}” is not ${model.width === 1 ? "a number" : `${model.width} numbers with commas between them`}.`);
         const rounded = part.split(",").find((v, j) => /^-?\d+$/.test(v) && !Number.isSafeInteger(item[j]) && BigInt(v) !== BigInt(item[j]));
-        if (rounded) throw new Error(`Line ${number}: “${rounded}” has more digits than a number can hold here. Subtract a common offset from all numbers.`);
-        if (item.length !== model.width) throw new Error(`Line ${number}: “${part}” has ${count(item.length, "number")}, and the model wants ${model.width}.${item.length > model.width ? " A number has a decimal point: 3.5, not 3,5." : ""}`);
+        if (rounded) throw new Error(`Line ${number}: “${rounded}” is a larger whole number than the page can store exactly. Subtract a common offset from all numbers.`);
+        if (item.length !== model.width) throw new Error(`Line ${number}: “${part}” has ${count(item.length, "number")}, but the model takes ${model.width}.${item.length > model.width ? " A number has a decimal point: 3.5, not 3,5." : ""}`);
         return item;
       });
     });

@@ -1,6 +1,6 @@
 // Service worker: caches the page for later visits, with and without a network. `make page` fills in the
 // lists.
-// Pages of other folders of the origin have caches too, which are theirs.
+// Pages in other folders of the origin have caches of their own.
 const OWN = `ordernet ${registration.scope} `;
 const VERSION = `${OWN}page-@VERSION@`, WORDS = `${OWN}words-@WORDS@`;
 const FILES = [@FILES@];

@@ -2,7 +2,7 @@
 // table that the user edits.
 import { el } from "./dom.js";
 
-/** The rows of a CSV text, at most `limit`: fields may be quoted. The header tells whether commas, semicolons or tabs
+/** Parses a CSV text into rows, at most `limit`: fields may be quoted. The header tells whether commas, semicolons or tabs
  *  separate them; that is the property `delimiter` of what is returned. */
 export function parseCsv(text, limit = Infinity) {
   const head = text.slice(0, text.search(/\r?\n|$/));

@@ -1,5 +1,5 @@
-// The view of tours: the user places cities; shows the network's tour beside the optimum and Christofides'
-// tour, and its decisions step by step.
+// The view of tours: the user places cities or opens a file; shows the network's tour beside the optimum and
+// Christofides' tour, and its decisions step by step; saves the tours as a picture.
 import { fetchBytes, Remote } from "./client.js";
 import { $, attempt, el, meter, percent, problem, save, svg, takeDrops, takeFiles } from "./dom.js";
 import { unpack } from "./unpack.js";
@@ -46,7 +46,7 @@ export async function startTours(engine) {
   /** Call when the cities have changed: all answers are void. */
   function changed(fromFile = false) {
     if (!fromFile) file = null;
-    tours = tours.ordernet ? { ordernet: tours.ordernet } : {}; // drawn until the new one comes
+    tours = tours.ordernet ? { ordernet: tours.ordernet } : {}; // keep the network's old tour on screen until its new one arrives
     if (tours.ordernet?.order.length !== cities.length) tours = {};
     closeSteps();
     draw();
@@ -165,7 +165,7 @@ export async function startTours(engine) {
 
   let asking = false, again = false;
 
-  /** The network's tour at once, one request at a time; the slow methods when the cities rest. */
+  /** Asks for the network's tour at once, one request at a time; for those of the slow methods when the cities rest. */
   async function ask() {
     showLengths();
     clearTimeout(timer);
@@ -273,7 +273,7 @@ export async function startTours(engine) {
 
   // ---- Saving
 
-  /** A picture that needs no style sheet. */
+  /** Returns the tours as SVG that needs no style sheet. */
   function picture() {
     const looks = { christofides: 'stroke="#8d8578" stroke-width="3"', exact: 'stroke="#4c6a92" stroke-width="3" stroke-dasharray="12 8"', ordernet: 'stroke="#b8430b" stroke-width="6"' };
     const paths = ["christofides", "exact", "ordernet"].filter((m) => tours[m] && shown(m)).map((m) => `<path d="${path(tours[m].order, true)}" fill="none" stroke-linejoin="round" ${looks[m]}/>`);

@@ -15,7 +15,7 @@ async function inflate(bytes, format, name) {
   }
 }
 
-/** A zip whose members are all stored: the same archive for the engine, which checks it as a whole. */
+/** Returns a zip with all its members stored: the same archive for the engine, which checks it as a whole. */
 async function storeMembers(bytes, name) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const broken = () => new Error(`${name} is corrupt, or not a zip such as numpy.savez makes.`);
@@ -65,7 +65,7 @@ async function storeMembers(bytes, name) {
   return new Uint8Array(await new Blob([...out, ...heads, tail]).arrayBuffer());
 }
 
-/** {name, bytes} of a file as the engine reads it. */
+/** Returns {name, bytes} of a file as the engine reads it. */
 export async function unpack(file) {
   if (file.size > LARGEST) throw new Error(`${file.name} is larger than 256 MB. The program takes files of any size.`);
   if (!file.size) throw new Error(`${file.name} is empty.`);

@@ -35,7 +35,7 @@ export async function startWords(engine) {
     return model;
   }
 
-  /** Orders that read the same are one, with their probabilities added up. */
+  /** Merges orders that read the same, and adds up their probabilities. */
   function merge(answers) {
     const sums = new Map();
     for (const { order, logprob, text } of answers) {
@@ -85,7 +85,7 @@ export async function startWords(engine) {
     const list = words.map((word) => word.text);
     $("words-chips").replaceChildren(...words.map(({ text, known }) => el("li", known ? {} : { class: "unknown" }, text, known ? "" : el("span", { class: "hidden" }, " (unknown)"))));
     const unknown = words.filter((word) => !word.known).map((word) => word.text);
-    $("words-unknown").textContent = !unknown.length ? "" : `${unknown.length === 1 ? "One word is" : `${unknown.length} words are`} unknown: ${unknown.join(", ")}. The network goes by ${unknown.length === 1 ? "its" : "their"} kind, such as a number or a word in -ing${unknown.length === 1 ? "" : ", and cannot tell two of one kind apart"}.`;
+    $("words-unknown").textContent = !unknown.length ? "" : `${unknown.length === 1 ? "One word is" : `${unknown.length} words are`} unknown: ${unknown.join(", ")}. The network only sees ${unknown.length === 1 ? "its" : "their"} kind, such as a number or a word ending in -ing${unknown.length === 1 ? "" : ", and cannot tell two of one kind apart"}.`;
     $("words-orders").replaceChildren(...merge(answers).slice(0, SHOWN).map(({ text, share }) => el("li", {}, el("b", {}, percent(share)), el("span", {}, text), meter(share))));
     showPlaces(list, answers);
   }

@@ -41,7 +41,7 @@ const calls = {
     }
     return { done: false, model: engine.trained() };
   },
-  /** Looks for the best settings until the time is over, or stop(); progress comes as {progress}. Returns them, or "". */
+  /** Searches for the best settings until the time is over, or stop(); progress comes as {progress}. Returns them, or "". */
   async tune(options) {
     training = { stop: false };
     for (;;) {

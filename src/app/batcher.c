@@ -1,7 +1,7 @@
 /* Request batching for the server: per model two queues, each with a worker thread, one for small and one for
  * large requests. A worker joins the sets of waiting requests with the same search options into one batch,
- * runs it, and hands each request its answers. The last few onet_orderers are cached (least recently used is
- * replaced). */
+ * runs it, and hands each request its answers; if the batch fails, it runs the requests one by one. The last
+ * few onet_orderers are cached (least recently used is replaced). */
 #include "app/batcher.h"
 
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 enum {
     BATCH_CELLS = 2 * SMALL_CELLS,
-    ORDERERS = 4 /* kept: an orderer has threads, weights and memory of its own */
+    ORDERERS = 4 /* cached per queue: each has threads, weights and memory of its own */
 };
 
-/* Reused from batch to batch, the longest unused replaced. */
+/* An orderer that is kept for the next batch. */
 typedef struct kept_orderer {
     model_version *version;
     search_options search;
@@ -33,8 +33,8 @@ typedef struct lane {
     pthread_cond_t news;
     order_job *first, **last; /* the queue */
     batcher_counts counts;
-    size_t expected; /* requests of the last batch */
-    bool stop, refresh;
+    size_t expected;    /* requests of the last batch */
+    bool stop, refresh; /* refresh: drop the orderers of replaced models */
     /* Used by the thread alone: */
     kept_orderer kept[ORDERERS];
     unsigned long long clock;
@@ -53,7 +53,7 @@ void order_job_free(order_job *job) {
     model_release(job->version);
 }
 
-/* The cells of a request: n^2 per set times beam width, an estimate of the work. */
+/* Returns the cells of a request, n^2 per set times beam width: an estimate of the work. */
 static double cells_of(const order_job *job) {
     const search_options *s = &job->search;
     int beam = s->beam ? s->beam : 5, orders = s->top ? s->top : 1;
@@ -65,7 +65,7 @@ static double cells_of(const order_job *job) {
     return squares * width;
 }
 
-/* How many numbers the relations of the sets have: a batch copies them. */
+/* Returns the number of relation values of the sets, which a batch copies. */
 static double relations_of(const onet_sets *sets) {
     double numbers = 0;
     for (size_t k = 0; sets->pairs && k < sets->count; k++) {
@@ -138,7 +138,7 @@ static onet_status find_orderer(lane *b, const order_job *job, onet_orderer **or
 
 /* ---- Several requests as one ------------------------------------------------------------------------- */
 
-/* The answers of a job are put where it has room for them. */
+/* Points the answers of the joined batch at the arrays of each job. */
 static void borrow_answers(onet_answer *answers, order_job *const *jobs, size_t count) {
     for (size_t j = 0, set = 0; j < count; j++)
         for (size_t k = 0; k < jobs[j]->sets->count; k++) answers[set++] = jobs[j]->room.answers[k];
@@ -159,7 +159,7 @@ static onet_status run_alone(onet_orderer *orderer, order_job *job) {
     return status;
 }
 
-/* One request of the batch fails: all are then run one by one, so that only it fails. */
+/* If a request makes the batch fail, the requests run one by one, so that only that one fails. */
 static void run_batch(lane *b, order_job **jobs, size_t count) {
     onet_orderer *orderer;
     onet_error err;
@@ -197,14 +197,15 @@ static void run_batch(lane *b, order_job **jobs, size_t count) {
     for (size_t j = 0; j < count; j++) jobs[j]->status = run_alone(orderer, jobs[j]);
 }
 
-/* How many requests of the queue could be ordered with its first. */
+/* Returns the number of queued requests that can share a batch with the first. */
 static size_t waiting(const lane *b) {
     size_t count = 1;
     for (const order_job *job = b->first->next; job; job = job->next) count += together(b->first, job);
     return count;
 }
 
-/* Waits for as many requests as the last batch had; called with the lock held. */
+/* Waits until as many requests as the last batch had are queued, at most options.wait from the arrival of the
+ * first. Needs the lock. */
 static void await_others(lane *b) {
     double until = b->first->arrived + b->options.wait;
     struct timespec at;
@@ -218,8 +219,8 @@ static void await_others(lane *b) {
         if (pthread_cond_timedwait(&b->news, &b->lock, &at)) break;
 }
 
-/* Takes the first of the queue and those that fit, in the order in which they came; called with the
- * lock held. */
+/* Moves the first request of the queue, and all that fit into its batch, to `jobs` in order of arrival;
+ * returns their number. Needs the lock. */
 static size_t take_batch(lane *b, order_job **jobs) {
     size_t count = 0, sets = 0, items = 0;
     double cells = 0, relations = 0;

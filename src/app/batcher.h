@@ -1,9 +1,9 @@
-/* Request batching for the server: orders the sets of requests that arrive together in one call of the
- * library.
+/* Request batching for the server: one call of the library orders the sets of all requests that arrive
+ * together.
  *
  * Each model has two queues, each with a worker thread: one for small requests, which therefore never wait
  * for a large one, and one for large requests. While a worker runs one batch, the next requests gather in its
- * queue; when it is free, it runs all of them that have the same search options. If these are fewer than were
+ * queue; when it is free, it runs all of them that have the same search options. If these are fewer than
  * in the last batch, it waits for more, each request at most `wait` seconds from its arrival: a lone client
  * never waits. */
 #ifndef APP_BATCHER_H
@@ -16,8 +16,8 @@
  * default network. */
 enum { SMALL_CELLS = 2000000 };
 
-/* The search of a request. Requests share a batch if all but `steps` is equal; sampled ones never do, since a
- * draw depends on a set's number in its request. */
+/* The search of a request. Requests share a batch if all but `steps` are equal; sampled ones never do, since
+ * a draw depends on a set's number in its request. */
 typedef struct search_options {
     onet_decode decode;
     int beam, top;
@@ -40,7 +40,7 @@ typedef struct order_job {
     struct order_job *next;
 } order_job;
 
-void order_job_free(order_job *job); /* what it holds, not the job */
+void order_job_free(order_job *job); /* frees what the job holds, not the job */
 
 typedef struct batcher batcher;
 
@@ -56,11 +56,11 @@ typedef struct batcher_counts {
 } batcher_counts;
 
 onet_status batcher_new(batcher **b, model_slot *slot, const batcher_options *options, onet_error *err);
-/* After the last job is done. NULL is allowed. */
+/* Call it after the last job is done. NULL is allowed. */
 void batcher_free(batcher *b);
-/* Takes the job over until done is called. */
+/* Queues the job, which must stay valid until the batcher has called job->done. */
 void batcher_add(batcher *b, order_job *job);
-/* Lets go of a version of the model that has been replaced. */
+/* Makes the workers free their orderers of versions of the model that have been replaced. */
 void batcher_refresh(batcher *b);
 batcher_counts batcher_count(batcher *b);
 

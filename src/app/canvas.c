@@ -1,5 +1,6 @@
 /* Opens a cairo drawing surface for an SVG or PNG file, writes the file, and draws what all pictures share:
- * text, dots, colours. Also checks before long work that a picture can be written and replaces no input. */
+ * text, dots, colours; computes the distance of ticks. Also checks before long work that a picture can be
+ * written and replaces no input. */
 #include "app/canvas.h"
 
 #include <cairo/cairo-svg.h>
@@ -36,7 +37,7 @@ onet_status canvas_open(canvas *c, const char *path, double width, double height
                                                                 (int)(height * PNG_SCALE))
                                    : cairo_svg_surface_create_for_stream(write_bytes, c, width, height);
     c->cr = cairo_create(surface);
-    cairo_surface_destroy(surface); /* cr holds it */
+    cairo_surface_destroy(surface); /* cr keeps a reference */
     if (c->png) cairo_scale(c->cr, PNG_SCALE, PNG_SCALE);
     cairo_set_source_rgb(c->cr, 1, 1, 1);
     cairo_paint(c->cr);

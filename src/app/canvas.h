@@ -1,6 +1,6 @@
 /* A cairo drawing surface that is written as an SVG or PNG file, by the ending of the file name; a failure
  * leaves no incomplete file. Used by the charts and by the pictures of tours and pages. Coordinates are
- * points; a PNG has PNG_SCALE pixels per point. Also checks before long work that a picture can be written
+ * points; a PNG has 2 pixels per point. Also checks before long work that a picture can be written
  * and replaces no input. */
 #ifndef APP_CANVAS_H
 #define APP_CANVAS_H
@@ -18,29 +18,29 @@ typedef struct canvas {
     onet_status failed; /* set by the caller when drawing fails: canvas_close then writes nothing */
 } canvas;
 
-/* A white sheet; the colour is black. ONET_USAGE for a name that ends in neither .svg nor .png. */
+/* Opens a white sheet with the colour INK. ONET_USAGE for a name that ends in neither .svg nor .png. */
 onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err);
-/* Writes the file. */
+/* Writes the file, or removes it if drawing failed, and frees the canvas. */
 onet_status canvas_close(canvas *c, onet_error *err);
 
 typedef struct colour {
     double r, g, b;
 } colour;
 extern const colour INK, GREY, PALE;
-/* Colours that remain distinct for colour-blind readers; repeats after 8. */
+/* Returns one of 8 colours that remain distinct for colour-blind readers; repeats after 8. */
 colour palette(int i);
 void canvas_colour(canvas *c, colour k);
 
-/* Text with its left end, middle or right end at x and its base line at y. */
+/* Text has its left end, middle or right end at x and its baseline at y. */
 typedef enum align { LEFT, MIDDLE, RIGHT } align;
 typedef struct text_style {
     double size;
     bool bold;
     align align;
 } text_style;
-/* The step of 1, 2 or 5 times a power of 10 that gives about 6 ticks over the span. */
+/* Returns the distance of ticks, 1, 2 or 5 times a power of 10, that gives about 6 ticks over the span. */
 double canvas_step(double span);
-/* A filled circle. */
+/* Draws a filled circle. */
 void canvas_dot(canvas *c, double x, double y, double radius);
 double canvas_text_width(canvas *c, text_style style, const char *text);
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text);
@@ -50,9 +50,9 @@ void canvas_text(canvas *c, double x, double y, text_style style, const char *te
 onet_status canvas_both(const char *path,
                         onet_status (*draw)(const void *context, const char *path, onet_error *err),
                         const void *context, onet_error *err);
-/* Whether canvas_both could write there: to be called before long work whose picture goes there. */
+/* Fails if canvas_both could not write its files: call it before the work whose result is drawn. */
 onet_status canvas_possible(const char *path, onet_error *err);
-/* ONET_USAGE where canvas_both would replace the file `read`. */
+/* ONET_USAGE if canvas_both would replace the file `read`. */
 onet_status canvas_keeps(const char *path, const char *read, onet_error *err);
 
 #endif

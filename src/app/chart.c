@@ -1,4 +1,5 @@
-/* Draws line charts (axes with ticks, series with confidence bands, a legend) and bar charts. */
+/* Draws line charts (axes with ticks, series with confidence bands, a legend), one or several in a picture,
+ * and bar charts with confidence intervals. */
 #include "app/chart.h"
 
 #include <math.h>
@@ -53,7 +54,7 @@ static scale make_scale(const chart *c, const chart_axis *axis, bool x, double f
     return (scale){axis, low, high, from, to};
 }
 
-/* The next tick of an axis; *count is the number of ticks so far. False after the last. */
+/* Writes the next tick of an axis to *value and advances *count, 0 at first. Returns false after the last. */
 static bool next_tick(const scale *s, int *count, double *value) {
     if (!s->axis->log) {
         double step = canvas_step(s->high - s->low);

@@ -16,7 +16,7 @@ typedef struct chart_series {
     int count;
     const double *x, *y;      /* [count] */
     const double *low, *high; /* [count] or NULL: the interval, a pale band */
-    int colour;               /* of the palette */
+    int colour;               /* for palette() */
     chart_line line;
 } chart_series;
 
@@ -37,7 +37,7 @@ typedef struct chart {
 /* Writes path (.svg or .png), or PATH.svg and PATH.png. Points that are not finite, or not positive on a
  * logarithmic axis, are left out; those beyond the axes are cut off. */
 onet_status chart_write(const chart *c, const char *path, onet_error *err);
-/* Several charts in one picture, row by row, `columns` per row. */
+/* Writes several charts as one picture, row by row, `columns` per row. */
 onet_status charts_write(const chart *c, int count, int columns, const char *path, onet_error *err);
 
 typedef struct bars_panel {

@@ -20,21 +20,21 @@ typedef struct command {
                                      * whether it was given; 0: the command does not ask */
     bool shared;                    /* several ranks may share its work: started by mpirun */
     void (*defaults)(void *values); /* fills in the defaults of zeroed values; NULL: zeros are the defaults */
-    /* The status is the exit status; the sentence in err is printed by the frame, after the command's name.
-     */
+    /* Returns the exit status; main prints the message in err after the command's name. */
     onet_status (*run)(void *values, int count, char **operands, onet_error *err);
 } command;
 
-/* The command after c in the order of the help page, the first for NULL; NULL after the last. */
+/* Returns the command after c in the order of the help page, the first for NULL; NULL after the last. */
 const command *command_after(const command *c);
 
-/* The command that arguments[0] (or the two words arguments[0] and arguments[1]) name, or NULL with a
- * sentence; *words is 1 or 2. */
+/* Returns the command that arguments[0], or arguments[0] and arguments[1], name; *words: how many of them,
+ * 1 or 2. NULL, and err filled in, if there is none. */
 const command *command_find(int count, char **arguments, int *words, onet_error *err);
-/* Whether `word` is the first word of commands of two. */
+/* Whether `word` is the first word of two-word commands. */
 bool command_family(const char *word);
 
-/* Zeroed values with the command's defaults; free with free(). NULL when memory is short. */
+/* Allocates the command's values and fills in its defaults; free them with free(). NULL when memory is
+ * short. */
 void *command_values(const command *c);
 
 #endif

@@ -14,7 +14,8 @@
 #include "engine/base/shown.h"
 #include "ordernet_io.h"
 
-/* Log-likelihood per step below that of guessing, from which on a model is called sure of wrong answers. */
+/* A model whose log-likelihood per step is lower than that of guessing by more than this is sure of wrong
+ * answers. */
 #define SURE 0.1
 
 onet_status comparison_measure(onet_set_measure **each, const onet_model *model, const onet_sets *test,
@@ -50,14 +51,14 @@ onet_status comparison_make(onet_comparison *c, const onet_model *model, const o
     return status;
 }
 
-/* The name of the best column; those without one are numbered. */
+/* Returns the name of the best column, its number if the columns have no names. */
 static const char *column_name(const onet_comparison *c, const onet_sets *sets, char text[SHOWN]) {
     const char *name = sets->columns ? onet_columns_name(sets->columns, c->feature) : NULL;
     snprintf(text, SHOWN, "feature %d", c->feature + 1);
     return name ? shown(text, name) : text;
 }
 
-/* Why a model may have failed: what its probabilities say, and what is odd about the data. */
+/* Prints why a model may have failed: what its probabilities say, and what is odd about the data. */
 static onet_status print_why(const onet_comparison *c, const onet_sets *sets, onet_error *err) {
     char text[4096];
     double model = c->model.loglik_all.mean, guess = c->guess.loglik_all.mean;
@@ -79,7 +80,7 @@ static onet_status print_why(const onet_comparison *c, const onet_sets *sets, on
     return ONET_OK;
 }
 
-/* given: of the settings before a search; NULL: there was none. */
+/* given: the report of the settings before a search; NULL: there was no search. */
 static onet_status print(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
                          const char *command, const char *ranker, onet_error *err) {
     int wide = 34;

@@ -7,7 +7,8 @@
 #include "app/json_report.h"
 #include "ordernet_measure.h"
 
-/* The model's measures of each set of `test`: *each [count], to be freed, whatever is returned. */
+/* Lets the model order `test`, and writes the measures of each set to *each [test->count], which the caller
+ * frees, also after a failure. */
 onet_status comparison_measure(onet_set_measure **each, const onet_model *model, const onet_sets *test,
                                const onet_train_options *options, onet_error *err);
 /* Lets the model, which was trained on `train`, order `test`, and compares its measures with those of simple
@@ -18,13 +19,13 @@ onet_status comparison_make(onet_comparison *c, const onet_model *model, const o
 /* Warns on standard error if the model was trained on some of the sets, and if a model is no better than
  * guessing. */
 void comparison_warn(const onet_comparison *c, const char *command);
-/* comparison_print for the settings that a search has chosen, with a row for those that were given before
- * the search. */
+/* As comparison_print, for the settings that a search has chosen, with a row for those given before it. */
 onet_status comparison_print_tuned(const onet_comparison *c, const onet_report *given, const onet_sets *sets,
                                    const char *ranker, onet_error *err);
-/* The table, the conclusion, the warning and, where the model failed, what is odd about the sets, which are
- * those that it was trained on or, where these are not known, those that it was measured on. ranker: the
- * command that trains the linear ranker on the same data; NULL: not known. */
+/* Prints the table, the conclusion, the warnings and, if the model failed or a simple rule beat it, what is
+ * odd about `sets`: those that it was trained on or, if these are not known, those that it was measured on.
+ * command: named in the warnings. ranker: the command that trains the linear ranker on the same data; NULL:
+ * not known. */
 onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,
                              const char *ranker, onet_error *err);
 

@@ -1,6 +1,6 @@
-/* Moves randomly drawn sets from the training data to the validation data, and reads the group of each set
- * from the data file, so that the sets of one group stay on one side. Also shuffles the items of sets that
- * are given in their right order, which the input order could otherwise give away. */
+/* Draws a random order of sets, moves randomly drawn sets from the training data to the validation data, and
+ * reads and numbers the group of each set, so that the sets of one group stay on one side. Also shuffles the
+ * items of sets that are given in their right order, which the input order could otherwise give away. */
 #include "app/division.h"
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *e
     return ONET_OK;
 }
 
-/* Moves row i of n, of `bytes` each, to row place[i]. */
+/* Moves each of n rows of `bytes` bytes from i to place[i]. */
 static void move_rows(void *rows, size_t n, size_t bytes, const size_t *place, char *scratch) {
     if (!rows || !bytes) return;
     memcpy(scratch, rows, n * bytes);

@@ -7,10 +7,10 @@
 #include "app/batcher.h"
 #include "app/text.h"
 
-/* What one request may ask for. */
+/* Limits of one request. */
 typedef struct request_limits {
     int sets, items; /* per request, per set */
-    int beam;        /* its width */
+    int beam;        /* beam width, and orders per set */
     double cells;    /* items^2 * beam, summed over the sets: proportional to the time they take */
     double seconds;  /* for tours, shared by the sets */
 } request_limits;
@@ -37,18 +37,18 @@ typedef struct request {
 
 struct endpoint {
     const char *path;    /* "/v1/order" */
-    const char *answers; /* what it answers with, in a few words */
-    size_t size;         /* of its requests, which begin with a `request` and are zeroed */
-    /* Threads or memory of its own, for as long as the server runs; NULL: none are needed. */
+    const char *answers; /* what it returns, in a few words */
+    size_t size;         /* of the struct of its requests, zeroed, whose first member is a `request` */
+    /* Makes the threads or memory that it keeps while the server runs; NULL: it needs none. */
     onet_status (*open)(void **worker, const service *s, onet_error *err);
     void (*close)(void *worker);            /* after the last request is done; NULL is allowed */
     void (*hurry)(void *worker);            /* long work ends with its best result so far; may be NULL */
     void (*metrics)(void *worker, text *t); /* in the text format of Prometheus; may be NULL */
-    /* Changes the body, and keeps nothing of it. The status as app/request.h says. */
+    /* May overwrite the body, and keeps no pointer into it. Returns a status as app/request.h says. */
     onet_status (*parse)(request *r, const service *s, char *body, size_t length, onet_error *err);
-    void (*submit)(request *r, const service *s); /* r->done follows */
-    void (*answer)(const request *r, text *t);    /* of a request that is done with status ONET_OK */
-    void (*release)(request *r);                  /* what it holds, whatever was called before */
+    void (*submit)(request *r, const service *s); /* starts the work; r->done is called at its end */
+    void (*answer)(const request *r, text *t);    /* writes the JSON of a request done with ONET_OK */
+    void (*release)(request *r);                  /* frees what it holds, after any of the above */
 };
 
 #endif

@@ -1,11 +1,11 @@
-/* Formats an error as one line, and translates the names of library fields in it ("onet_train_options.clip")
- * to the names of command-line options ("--clip"). */
+/* Formats an error as one line, followed by what the user calls the library fields that it is about, and
+ * translates such a field ("onet_train_options.clip") to a command-line option ("--clip"). */
 #include "app/error_line.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Fields whose option has another name, or that have none (NULL); the others differ in their dashes only. */
+/* Fields whose option has another name, or none (NULL). All others: dashes in place of underscores. */
 static const struct {
     const char *field, *option;
 } renamed[] = {

@@ -9,13 +9,14 @@
 
 enum { ERROR_LINE = sizeof(onet_error) + 64, FIELD_NAME = sizeof((onet_error *)0)->field + 2 };
 
-/* What a front calls a field such as "onet_train_options.clip"; false: its users do not know it. */
+/* Writes the name that a front end (CLI, server) uses for a library field such as "onet_train_options.clip";
+ * returns false if it has none. */
 typedef bool field_namer(const char *field, char name[FIELD_NAME]);
 
-/* "SENTENCE (NAME, NAME)" into line; the sentence alone where no field has a name. Returns line. */
+/* Writes "MESSAGE (NAME, NAME)" into line, the message alone if no field has a name. Returns line. */
 const char *error_line(const onet_error *err, field_namer *namer, char line[ERROR_LINE]);
 
-/* "--clip": the options of the commands. */
+/* The field_namer of the commands: "--clip". */
 bool field_option(const char *field, char name[FIELD_NAME]);
 
 #endif

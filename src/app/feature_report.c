@@ -14,8 +14,8 @@
 #include "ordernet_io.h"
 #include "ordernet_train.h"
 
-/* value [items] of a feature; sorts them. alone: it is the only feature. It may look like an id and still be
- * what the items are sorted by. */
+/* Returns what is suspect about a feature, NULL if nothing is. Sorts value [items]. alone: it is the only
+ * feature, which may look like an id and still be what the items are sorted by. */
 static const char *looks_like(double *value, size_t items, bool alone) {
     size_t same = 1;
     while (same < items && value[same] == value[0]) same++;
@@ -43,7 +43,7 @@ int column_text(const onet_columns *columns, int j, char name[SHOWN], char kind[
     return span;
 }
 
-/* The columns that are features, and those that are not used, as --features takes them. */
+/* Prints the columns that are features, then the unused ones, as --features takes them. */
 static void print_all_columns(const onet_columns *columns) {
     const char *unused = onet_columns_unused(columns);
     char name[SHOWN], kind[COLUMN_KIND];
@@ -85,7 +85,7 @@ static bool unusual(const onet_feature *f) {
     return f->scale != ONET_SCALE_STANDARD || f->centred || f->within;
 }
 
-/* All features if they have names, else those that are scaled otherwise. */
+/* Prints all features if they have names, else those that are not simply standardised. */
 static void print_features(const onet_sets *sets, const onet_feature *feature) {
     const onet_columns *columns = sets->columns;
     bool named = columns && onet_columns_name(columns, 0), some = false;

@@ -17,20 +17,21 @@
 onet_status feature_report(const onet_sets *sets, const onet_train_options *options, onet_error *err);
 
 enum { COLUMN_KIND = 32 };
-/* Feature j and those of the same column of text: its name and kind, as in "category of 3 values"; returns
- * how many features the column has. columns may be NULL. */
+/* Writes the name and kind ("category of 3 values") of the column whose first feature is j; returns how many
+ * features it has. columns may be NULL. */
 int column_text(const onet_columns *columns, int j, char name[SHOWN], char kind[COLUMN_KIND]);
 
 /* Prints the columns of data that are not used, and the option that would use them; nothing if there are
  * none. */
 void print_unused(const onet_columns *columns);
-/* Prints the sentences about columns that are numbers or dates spelt otherwise, each with this before it. */
+/* Prints a line, after the text `before`, for each column whose texts are numbers or dates spelt otherwise.
+ */
 void print_misspelt(const onet_columns *columns, FILE *out, const char *before);
-/* Prints lines, each with this before it. lines may be NULL. */
+/* Prints each of the lines after the text `before`. lines may be NULL. */
 void print_lines(const char *lines, FILE *out, const char *before);
 
 enum { FEATURE_TEXT = 96 };
-/* "standard", "quantile, rank within the set": how a feature is scaled. */
+/* Writes how a feature is scaled, "standard" or "quantile, rank within the set"; returns text. */
 const char *feature_text(const onet_feature *feature, char text[FEATURE_TEXT]);
 
 #endif

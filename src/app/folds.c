@@ -19,7 +19,7 @@ typedef struct division {
     double *logprob;  /* [sets]: of the right orders */
 } division;
 
-/* The part that a fold measures, and the rest that it trains on. */
+/* Copies the sets that a fold is measured on to *part, those that it trains on to *rest. */
 static onet_status divide(division *d, int fold, onet_sets **part, onet_sets **rest, onet_error *err) {
     for (size_t s = 0; s < d->data->count; s++) d->take[s] = d->part[s] == (size_t)fold;
     onet_status status = onet_sets_pick(part, d->data, d->take, err);
@@ -27,7 +27,7 @@ static onet_status divide(division *d, int fold, onet_sets **part, onet_sets **r
     return status ? status : onet_sets_pick(rest, d->data, d->take, err);
 }
 
-/* Orders and scores a part; the answers go where those of all sets are. */
+/* Orders and scores a part, and writes its answers among those of all sets. */
 static onet_status answer_part(division *d, int fold, const onet_sets *part, const onet_model *model,
                                const onet_train_options *o, onet_error *err) {
     onet_order_options how = {
@@ -71,7 +71,7 @@ static onet_status run_fold(division *d, int fold, const onet_train_options *o, 
     return status;
 }
 
-/* The report on all sets, and the comparison with simple rules of the same folds. */
+/* Fills in the report on all sets, and the comparison with simple rules in the same folds. */
 static onet_status report_all(const division *d, const onet_train_options *o, onet_report *report,
                               onet_comparison *comparison, onet_error *err) {
     onet_compare_options with = {

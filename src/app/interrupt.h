@@ -9,7 +9,7 @@ void interrupt_catch(void);
 bool interrupted(void);
 /* Whether it was Ctrl-C, not SIGTERM or SIGHUP. */
 bool interrupted_by_user(void);
-/* The next signal is the first again: what was interrupted has ended, and other work begins. */
+/* Resets the flag, so that the next signal counts as the first: other work begins. */
 void interrupt_forget(void);
 /* `interrupted` as a callback of the library. */
 int interrupt_asked(void *unused);

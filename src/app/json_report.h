@@ -11,8 +11,8 @@
  * and goes on. */
 void json_watch(void);
 
-/* The text of a report, which the caller frees. Frees the report. ONET_MEMORY if anything of it is missing.
- */
+/* Writes the report as *text, which the caller frees, and frees the report. ONET_MEMORY if a part of it is
+ * missing. */
 onet_status json_finish(char **text, json_t *report, size_t flags, onet_error *err);
 
 #endif

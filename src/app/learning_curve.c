@@ -43,7 +43,7 @@ static onet_status train_part(onet_model **model, const onet_sets *train, const 
     return status;
 }
 
-/* The mean of a difference over the sets, with its 95% interval. */
+/* Returns the mean gain over the sets in exact match, or else tau, with its 95% interval. */
 static onet_measure gain(const onet_set_measure *more, const onet_set_measure *less, size_t count,
                          bool exact) {
     double sum = 0, square = 0, n = 0;
@@ -59,7 +59,7 @@ static onet_measure gain(const onet_set_measure *more, const onet_set_measure *l
     return (onet_measure){mean, mean - half, mean + half};
 }
 
-/* A gain in exact match that is worth more examples; if the interval reaches it, it is not ruled out. */
+/* A gain in exact match that makes more examples worth while; not ruled out if the interval reaches it. */
 static const double WORTH = 0.02;
 
 /* Exact match and tau decide, not the log-likelihood, which more examples of noise raise too. */

@@ -9,11 +9,11 @@
 #include "engine/base/error.h"
 #include "engine/base/library.h"
 
-/* Folders of the program to try if /proc does not tell its own. */
+/* Folders to try if /proc does not tell where the program is. */
 static const char *const usual[] = {"/usr/local/bin/", "/usr/bin/", "./", NULL};
 
-/* Writes the path of the first of the places, ended by NULL, that has the file; they are relative to the
- * folder that the program stands in. */
+/* Writes the path of the file in the first of `places` that has it; false: none has. The places are relative
+ * to the program's folder and end with NULL. */
 static bool find_beside(char *path, size_t size, const char *const *places, const char *name) {
     char folder[PATH_MAX];
     library_folder(folder, PATH_MAX);

@@ -26,7 +26,7 @@ typedef struct model_slot {
     char *path;
     pthread_mutex_t lock; /* of `now` */
     model_version *now;
-    atomic_uint loads;
+    atomic_uint loads; /* how often the file was loaded, for /metrics */
 } model_slot;
 
 typedef struct models {
@@ -38,17 +38,17 @@ typedef struct models {
 onet_status models_add(models *m, const char *given, onet_error *err);
 void models_free(models *m);
 
-/* The model of that name [length]; NULL: there is none. */
+/* Returns the model called name [length]; NULL: there is none. */
 model_slot *models_find(models *m, const char *name, size_t length);
-/* "tsp, words" into text [size]; returns text. */
+/* Writes the names, as in "tsp, words", into text [size]; returns text. */
 const char *models_names(const models *m, char *text, size_t size);
 
-/* The version that new requests get; give it back with model_release. */
+/* Returns the version for a new request; give it back with model_release. */
 model_version *model_acquire(model_slot *slot);
 void model_release(model_version *version);
 
-/* Reads the file again if it is another one than was loaded; *changed: whether it was. After a failure the
- * old version stays. */
+/* Loads the model again if its file has changed; *changed: whether it had. After a failure the old version
+ * stays. */
 onet_status model_reload(model_slot *slot, bool *changed, onet_error *err);
 
 #endif

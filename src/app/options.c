@@ -1,5 +1,5 @@
-/* Parses the options of a command by its table (ranges, choices, defaults, a suggestion for a misspelt name),
- * and writes options back as a command line. */
+/* Parses the options of a command by its table (ranges, choices, a suggestion for a misspelt name), and
+ * writes defaults as text and options back as a command line. */
 #include "app/options.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 enum { WORD_MAX = 64 };
 
-/* Edit distance of two short words: insert, delete, change or swap of two neighbours cost 1 each. */
+/* Returns the edit distance of two short words: insert, delete, change or swap of two neighbours cost 1 each.
+ */
 static int edit_distance(const char *a, const char *b) {
     int la = (int)strlen(a), lb = (int)strlen(b);
     if (la > WORD_MAX || lb > WORD_MAX) return WORD_MAX;
@@ -34,7 +35,7 @@ static int edit_distance(const char *a, const char *b) {
 const char *nearest_word(const char *typed, const char *(*next)(void *context), void *context) {
     const char *best = NULL;
     int length = (int)strlen(typed);
-    int best_distance = length > 1 ? 1 + length / 3 : 0; /* farther off is more likely another word */
+    int best_distance = length > 1 ? 1 + length / 3 : 0; /* a word farther off is more likely another one */
     for (const char *word; (word = next(context));) {
         /* The start of a longer word counts as near: --epoch for --epochs, --check for --checkpoint-seconds.
          */
@@ -332,7 +333,7 @@ static bool quote(const char *text, char *out, size_t size) {
     return true;
 }
 
-/* The fewest digits that read back as the same number. */
+/* Writes the fewest digits that read back as the same number. */
 static void double_text(double value, char text[32]) {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);

@@ -1,6 +1,7 @@
 /* Defines the options of a command by one table: for each its name, argument, help text and the field that it
  * sets; and the entries of options that several commands share, such as --threads and --format. Parsing,
- * --help, the man page and the shell completions all use this table, so that they agree. */
+ * --help, the man page and the shell completions all use this table, so that they agree. Also declares
+ * parsing, writing an option back as text, and the search for the name nearest to a misspelt one. */
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 
@@ -37,16 +38,16 @@ typedef struct option_sizes {
 } option_sizes;
 
 typedef struct option {
-    const char *group;    /* a heading for those that follow; all else is left out then */
+    const char *group;    /* a heading for the options that follow; no other field is set then */
     const char *name;     /* without the dashes */
     const char *argument; /* what the help calls the argument: "N"; "FILE" completes file names */
     const onet_choice *(*choices)(void);
-    const char *help;         /* one sentence or two */
+    const char *help;         /* a few sentences */
     const char *default_text; /* shown instead of the field's default; "" shows none */
     size_t field;             /* offsetof the field in the command's values */
     option_kind kind;
     bool required;
-    bool basic;            /* --help shows these alone, if a command marks any; --help all shows all */
+    bool basic;            /* if a command marks any, --help shows these alone; --help all shows all */
     const char *unless;    /* the option that can replace a required one; NULL: none */
     double low, high;      /* range of a number, both ends in it; both 0: any */
     const char *otherwise; /* the value if no argument is given; NULL: an argument is required */
@@ -99,7 +100,7 @@ typedef struct option {
         .name = "format", .kind = OPTION_CHOICE, .argument = "FORMAT", .choices = onet_formats,              \
         .field = (at), .help = "Format of the data."                                                         \
     }
-/* The fields of the onet_read_options that stand at offset `at`. */
+/* Options for the fields of an onet_read_options at offset `at`. */
 #define OPTIONS_READ(at)                                                                                     \
     OPTION_DATA_FORMAT((at) + offsetof(onet_read_options, format)),                                          \
         {.name = "set-column",                                                                               \
@@ -134,7 +135,7 @@ typedef struct option {
         .default_text = "2", .help = "Pointer Network text: numbers per item."                               \
     }
 
-/* Relations of the items of a CSV file, in a second one. */
+/* Options for the relations of the items of a CSV file, which are in a second file. */
 #define OPTIONS_PAIRS(at)                                                                                    \
     {.name = "pairs",                                                                                        \
      .kind = OPTION_STRING,                                                                                  \
@@ -152,22 +153,24 @@ typedef struct option {
 
 enum { OPTIONS_MAX = 256 /* entries of a table */ };
 
-/* Goes through arguments[count], fills in the fields of values and gathers what is not an option at the
- * front of arguments; *operands is their number, *help whether --help was among them. given
- * [OPTIONS_MAX]: for each entry of the table whether it was among them; may be NULL. A required option may be
- * missing only beside --help. */
+/* Goes through arguments[count], fills in the fields of values and gathers the operands, which are no
+ * options, at the front of arguments; *operands is their number, *help whether --help was given. given
+ * [OPTIONS_MAX]: for each entry of the table whether it was given; may be NULL. A required option may be
+ * missing only beside
+ * --help. */
 onet_status options_parse(const option *table, void *values, int count, char **arguments, int *operands,
                           bool *help, bool *given, onet_error *err);
 
-/* The default that help shows, from the field as it stands in values; false when there is none to show. */
+/* Writes the default that the help shows, the value of the field in `values`; false: there is none to show.
+ */
 bool option_default(const option *o, const void *values, char *text, size_t size);
 
-/* The option as an argument of a command line that gives it its value: "--epochs 60", quoted for a shell.
- * False where the value is that of `plain`, the command's defaults, or there is no room. */
+/* Writes the option with its value as on a command line, "--epochs 60", quoted for a shell. False if the
+ * value is that of `plain`, the command's defaults, if there is no room, and for lists. */
 bool option_given(const option *o, const void *values, const void *plain, char *text, size_t size);
 
-/* The candidate nearest to what was typed, or NULL when none is near; next(context) gives the candidates one
- * by one and NULL at the end. */
+/* Returns the candidate nearest to what was typed, NULL if none is near; next(context) returns the candidates
+ * one by one and NULL at the end. */
 const char *nearest_word(const char *typed, const char *(*next)(void *context), void *context);
 
 #endif

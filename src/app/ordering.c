@@ -55,7 +55,7 @@ onet_status ordering_check(onet_order_options *o, onet_error *err) {
     return ONET_OK;
 }
 
-/* Names that stand one per line, with commas between them. */
+/* Writes names, given one per line, with commas between them. */
 static const char *names_shown(const char *lines, char text[SHOWN]) {
     const char *name;
     size_t used = 0, all = (size_t)lines_count(lines);
@@ -68,14 +68,14 @@ static const char *names_shown(const char *lines, char text[SHOWN]) {
     return text;
 }
 
-/* What the items are like that a model is given. */
+/* The kind of the items that a model is given. */
 typedef struct item_kind {
-    bool words, text; /* text: of plain text */
+    bool words, text; /* text: words from plain text */
     int width, relations;
     const char *names; /* of the relations, one per line; NULL: none */
 } item_kind;
 
-/* width: what the model takes. */
+/* width: the features per item that the model takes. */
 static onet_status check_kind(const onet_model *model, const char *model_name, const item_kind *items,
                               int width, onet_error *err) {
     const onet_words *words = onet_model_words(model);
@@ -103,7 +103,7 @@ static onet_status check_kind(const onet_model *model, const char *model_name, c
     if (known && items->names && strcmp(known, items->names) != 0) {
         char theirs[SHOWN], own_names[SHOWN];
         return fail(err, ONET_BAD,
-                    "the relations are %s, but %s was trained on %s; give it these, in this order",
+                    "the relations are %s, but %s was trained on %s; give its own, in its order",
                     names_shown(items->names, theirs), model_name, names_shown(known, own_names));
     }
     return ONET_OK;

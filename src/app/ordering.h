@@ -10,7 +10,7 @@
         .name = "model", .kind = OPTION_STRING, .argument = "FILE", .required = true, .field = (at),         \
         .help = "The model, as 'ordernet train' wrote it."                                                   \
     }
-/* The fields of the onet_order_options that stand at offset `at`. */
+/* Options for the fields of an onet_order_options at offset `at`. */
 #define OPTIONS_SEARCH(at)                                                                                   \
     {.name = "decode",                                                                                       \
      .kind = OPTION_CHOICE,                                                                                  \
@@ -43,20 +43,20 @@
         OPTION_KERNELS((at) + offsetof(onet_order_options, kernels)),                                        \
         OPTION_DEVICE((at) + offsetof(onet_order_options, device))
 
-/* What --max-items is unless it is given. */
+/* The default of --max-items. */
 enum { MAX_ITEMS = 20000 };
 
-/* Loads a model and makes its orderer. Where there are several ranks all of them do this; ranks other than 0
+/* Loads a model and makes its orderer. With several ranks all of them call it; ranks other than 0
  * then order what rank 0 sends them, and return with *orderer NULL when the work is done. */
 onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
                           const onet_order_options *options, onet_error *err);
 
 /* Fills in the beam where it is 0; ONET_USAGE if the search cannot find so many orders. */
 onet_status ordering_check(onet_order_options *options, onet_error *err);
-/* ONET_BAD if the items of the record are not such as the model orders. name: the file that it is of. */
+/* ONET_BAD if the model cannot order items such as the record's. name: the record's file. */
 onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *record,
                           const char *name, onet_error *err);
-/* The same for sets that were read as the model's columns say. */
+/* As ordering_fits, for sets that were read with the model's columns. */
 onet_status ordering_fits_sets(const onet_model *model, const char *model_name, const onet_sets *sets,
                                const char *name, onet_error *err);
 
@@ -69,15 +69,16 @@ typedef struct answer_room {
     size_t room, order_room, logprob_room, step_room;
 } answer_room;
 
-/* A batch is as many sets as there are at hand, up to these: enough for all threads, and little memory. */
+/* Limits of a batch: enough work for all threads, and little memory. */
 enum { BATCH_SETS = 1024, BATCH_ITEMS = 1 << 16, BATCH_RELATIONS = 1 << 24 };
 
-/* Makes room for answers of `top` orders to the sets, with the steps' probabilities where asked for. Keeps
- * what it has for the next call. */
+/* Makes room for the answers to the sets, `top` orders each, with the probability of each step if `steps`.
+ * Memory of an earlier call is used again. */
 onet_status answer_room_make(answer_room *room, const onet_sets *sets, int top, bool steps, onet_error *err);
 void answer_room_free(answer_room *room);
 
-/* How many answers come before the first set that has no answer because the network's numbers overflowed. */
+/* Returns the index of the first set that has no answer because the network's numbers overflowed, or count.
+ */
 size_t answers_sound(const onet_answer *answers, size_t count);
 #define TOO_LARGE                                                                                            \
     "the features are too large for the net; bring them to the scale of those that the model was trained on"

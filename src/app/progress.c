@@ -1,4 +1,5 @@
-/* Draws the progress line (count, rate, time left), at most a few times per second. */
+/* Draws the progress line (count, rate, time left), at most every 0.1 s on a terminal and every 5 s
+ * elsewhere, and formats durations and large counts. */
 #include "app/progress.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ void progress_draw(progress *p, const char *text) {
 }
 
 const char *duration_text(double seconds, char text[32]) {
-    long s = 0; /* where it is NaN too */
+    long s = 0; /* for NaN too */
     if (seconds > 0) s = seconds > 1e9 ? 1000000000 : (long)(seconds + 0.5);
     if (s < 60)
         snprintf(text, 32, "%ld s", s);

@@ -12,20 +12,20 @@ typedef struct progress {
 } progress;
 
 void progress_start(progress *p, bool quiet);
-/* Whether it is time to draw: the text need not be made before. */
+/* Whether it is time to draw; make the text only then. */
 bool progress_due(progress *p);
 /* Draws the caller's own line, cut to the terminal's width; call when progress_due says so. */
 void progress_draw(progress *p, const char *text);
 /* Draws, when it is due, "WHAT 1,200 of 5,000 UNITS, 340/s, 11 s left"; total 0 when it is not known. */
 void progress_count(progress *p, const char *what, const char *units, double done, double total);
-/* onet_order_options.progress of one large set; context: a progress. */
+/* The callback onet_order_options.progress, for one large set; context: a progress. */
 void ordering_progress(void *context, size_t done, size_t steps);
 /* Clears the redrawn line; the terminal is free for the result. */
 void progress_end(progress *p);
 
-/* Seconds since progress_start. */
+/* Returns the seconds since progress_start. */
 double progress_seconds(const progress *p);
-/* "42 s", "3 min 10 s", "2 h 5 min" */
+/* Writes "42 s", "3 min 10 s" or "2 h 5 min"; returns text. */
 const char *duration_text(double seconds, char text[32]);
 
 #endif

@@ -11,8 +11,8 @@
 
 typedef struct report_measure {
     const char *name, *key; /* for people, for JSON */
-    size_t field;
-    bool share; /* shown as a percentage */
+    size_t field;           /* offset in onet_report */
+    bool share;             /* shown as a percentage */
 } report_measure;
 
 enum { REPORT_MEASURES = 9 };
@@ -20,13 +20,13 @@ extern const report_measure report_measures[REPORT_MEASURES];
 
 const onet_measure *report_measure_of(const onet_report *report, const report_measure *m);
 
-/* "97.50 [96.01, 98.44]", as a percentage where it is a share; "-" where it is not defined. */
+/* Writes "97.50 [96.01, 98.44]", as a percentage for a share; "-" if the measure is not defined. */
 void report_text(const onet_measure *m, bool share, char text[64]);
 enum { REPORT_COLUMN = 26 }; /* width of such texts in a table */
 
 json_t *report_json(const onet_measure *m);
 
-/* A line for each measure, with its 95% interval. */
+/* Prints a line for each measure, with its 95% interval. */
 void report_print(const onet_report *report);
 
 #endif

@@ -17,7 +17,8 @@ static onet_status syntax(json_scan *s, const char *expected, onet_error *err) {
                 s->expected);
 }
 
-/* A line end within a string is refused here, since the reader of sets gets one line per set. */
+/* Takes the next value as a span. A line end within a string is refused here, since the reader of sets gets
+ * one line per set. */
 static onet_status skip(json_scan *s, char *body, span *value, onet_error *err) {
     scan_next(s);
     char *from = body + (s->at - s->text);
@@ -91,7 +92,7 @@ static bool listed(const char *const *list, const span *key) {
 }
 
 /* Whether a key differs from a name by one typing error: its case, a letter more or less, two swapped,
- * or, in a long word, another letter. `text` is not `next`. */
+ * or, in a long word, another letter; `text` is not taken for `next`. */
 static bool is_slip(const char *key, size_t length, const char *name) {
     size_t own = strlen(name), front = 0, back = 0;
     while (front < length && front < own && !strncasecmp(key + front, name + front, 1)) front++;
@@ -120,7 +121,7 @@ static onet_status check_key(const span *key, const char *const *set_keys, size_
     return ONET_OK;
 }
 
-/* The keys of all objects under "sets". What is not valid JSON is left to the reader of sets. */
+/* Checks the keys of all objects under "sets". What is not valid JSON is left to the reader of sets. */
 static onet_status check_sets(const span *sets, const char *const *set_keys, onet_error *err) {
     json_scan s = scan_of(sets->at, sets->length);
     size_t set = 1;
@@ -154,12 +155,12 @@ onet_status request_keys(const envelope *e, const char *const *options, const ch
     return several && set_keys ? check_sets(several, set_keys, err) : ONET_OK;
 }
 
-/* Whether what was taken is the whole value. */
+/* Whether the scan took the whole value. */
 static bool whole(json_scan *s, bool taken) {
     return taken && scan_end(s, "");
 }
 
-/* The text of a field, NUL-terminated; false: it is not a string, or longer than any name. */
+/* Writes the text of a field, NUL-terminated; false: it is not a string, or longer than any name. */
 static bool name_of(const span *at, char name[256], size_t *length) {
     json_scan s = scan_of(at->at, at->length);
     if (at->length > 256 || !whole(&s, scan_string(&s, name, length))) return false;

@@ -1,5 +1,5 @@
-/* Submits a request for orders to the batcher, frees it when it is answered, and refuses requests whose
- * estimated work exceeds the server's limit. */
+/* Submits a request for orders to the batcher of its model, lends its sets the model's vocabulary, frees what
+ * it holds, and refuses requests whose estimated work exceeds the server's limit. */
 
 #include "app/request.h"
 #include "engine/base/error.h"

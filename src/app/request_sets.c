@@ -11,7 +11,7 @@ struct set_source {
     onet_reader *reader;
     int most; /* items per set */
     span *sets;
-    size_t count, set, at; /* set: the next one to be read; at: bytes of it that were */
+    size_t count, set, at; /* set: the one being read; at: its bytes read so far */
 };
 
 static ptrdiff_t give_bytes(void *context, void *buffer, size_t size) {

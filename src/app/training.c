@@ -77,7 +77,7 @@ static const char *place_text(const onet_train_options *o, const onet_model *mod
     return text;
 }
 
-/* Several models: the measures are those of the merged one. */
+/* Prints the summary of several models: the measures are those of the merged one. */
 static void summarise_several(const training *t, const onet_train_options *o, const onet_model *model) {
     const onet_progress *p = &t->last;
     char time[32], valid[80], path[PATH_MAX], name[SHOWN];
@@ -116,12 +116,12 @@ void training_summarise(const training *t, const onet_train_options *o, const on
 onet_status training_place(const char *path, onet_error *err) {
     struct stat there;
     if (!strcmp(path, "-") || (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
-        return fail(err, ONET_USAGE, "the model needs a file; %s will not do",
+        return fail(err, ONET_USAGE, "the model cannot be written to %s; name a file",
                     *path == '-' ? "standard output" : path);
     return output_possible(path, err);
 }
 
-/* `read` must not be the model, or one of the files beside it. */
+/* ONET_USAGE if `read` is the model, or one of the files beside it. */
 static onet_status check_apart(const char *name, const char *read, const char *model, onet_error *err) {
     static const onet_train_file beside[] = {ONET_TRAIN_BEST, ONET_TRAIN_CHECKPOINT, ONET_TRAIN_LOG};
     for (int i = 0; i < 4; i++) {

@@ -14,19 +14,19 @@
 typedef struct training {
     progress line;
     onet_progress last;
-    bool told;   /* that it goes on with more steps than before */
+    bool told;   /* the note that it goes on with other steps than before, if any, was printed */
     bool judges; /* the network only scores candidate orders and does not search: exact match is not shown */
     int fold, folds; /* which one of a cross-validation, from 1; 0: none */
 } training;
 
-/* Checked before the training, which may take hours: whether its files can be written. */
+/* Fails if the model cannot be written at `path`; call it before the training, which may take hours. */
 onet_status training_place(const char *path, onet_error *err);
-/* What the training reads must not be what it writes. `name` begins the sentence that says so; read may be
- * NULL. */
+/* ONET_USAGE if the training would overwrite the file `read` (may be NULL). `name` begins the error message.
+ */
 onet_status training_keeps(const char *name, const char *read, const onet_train_options *o, onet_error *err);
 
-/* Trains together with the other ranks, which give NULL for both sets. After ONET_INTERRUPTED the sentence is
- * the caller's to write. */
+/* Trains together with the other ranks, which give NULL for both sets. After ONET_INTERRUPTED the
+ * caller writes the error message. */
 onet_status training_run(training *t, onet_model **model, const onet_sets *data, const onet_sets *valid,
                          const onet_train_options *options, bool quiet, onet_error *err);
 
@@ -48,20 +48,17 @@ onet_status folds_run(onet_report *report, onet_comparison *comparison, const on
 
 /* ---- A learning curve (learning_curve.c) ------------------------------------------------------------- */
 
-/* Would more examples help? */
-
 /* Trains on a quarter and on a half of `train`, drawn by the seed, for as many steps as `all`, the model of
- * all of them, was trained for; measures the three on `test`, and prints a line for each and the advice. */
+ * all of them, was trained for; measures the three on `test`, and prints a line for each and whether more
+ * examples would help. */
 onet_status learning_curve(const onet_model *all, const onet_sets *train, const onet_sets *test,
                            const onet_train_options *options, bool quiet, onet_error *err);
 
 /* ---- A search for settings (tuning.c) ---------------------------------------------------------------- */
 
-/* A search for the best settings as the program shows it: a live table, Ctrl-C, the result. */
-
-/* What --tune takes: "5m", "90s", "2h" is a time, "40" a number of trials. */
+/* Parses what --tune takes: "5m", "90s", "2h" is a time, "40" a number of trials. */
 onet_status tuning_budget(onet_tune_options *how, const char *text, onet_error *err);
-/* m.trials.csv beside m.safetensors. */
+/* Writes the path of m.trials.csv beside m.safetensors. */
 void tuning_path(char path[PATH_MAX], const char *model_path);
 /* Fills in the options with the best settings. Ctrl-C ends the search with the best so far. */
 onet_status tuning_run(onet_train_options *options, onet_tuned *result, const onet_sets *data,

@@ -1,5 +1,5 @@
-/* Runs the search for the best training settings (`train --tune`): parses its budget, shows a live table of
- * trials, prints the result. */
+/* Runs the search for the best training settings (`train --tune`): parses its budget, names its file of
+ * trials, shows a live table of the best, prints the result. */
 #include "app/training.h"
 
 #include <math.h>

@@ -7,14 +7,14 @@
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-/* The sentence of the last failure. */
+/* The error of the last failure. */
 extern onet_error wasm_failure;
 
-/* Fills it in; returns ONET_MEMORY. */
+/* Sets wasm_failure to an out-of-memory error; returns ONET_MEMORY. */
 onet_status wasm_no_memory(void);
 
-/* The orderer of a model, kept for the next call with the same arguments; beam or top 0: the default. NULL on
- * failure. */
+/* Returns the model's orderer, which is kept for the next call with the same arguments; beam or top 0: the
+ * default. NULL on failure. */
 onet_orderer *wasm_orderer(const onet_model *model, int beam, int top);
 
 #endif

@@ -69,7 +69,7 @@ static void print_row(const bench_values *v, const row *r, FILE *csv) {
     fflush(stdout);
 }
 
-/* All settings of a measurement except n. */
+/* Sets all options of a measurement except n. */
 static onet_status choose(const bench_values *v, onet_speed_options *o, onet_error *err) {
     onet_speed_defaults(o, sizeof *o);
     onet_settings *s = &o->settings;
@@ -155,9 +155,9 @@ static const option options[] = {
     OPTION(INT, "batch", offsetof(bench_values, batch), .argument = "N", RANGE(1, 1 << 20),
            .help = "Sets per training step."),
     OPTION(INT, "beam", offsetof(bench_values, beam), .argument = "K", RANGE(1, 1000000),
-           .help = "Beams in ordering; 1 is the greedy search."),
+           .help = "Beam width in ordering; 1 is greedy search."),
     OPTION(INT, "sets", offsetof(bench_values, sets), .argument = "N", RANGE(0, 1 << 24),
-           .default_text = "as many as fill the time", .help = "Sets put in order at once."),
+           .default_text = "as many as fill the time", .help = "Sets ordered in one call."),
     OPTION(DOUBLE, "seconds", offsetof(bench_values, seconds), .argument = "S", RANGE(0.01, 86400),
            .help = "Time for each measurement; the best of several stretches counts."),
     {.group = "The net"},

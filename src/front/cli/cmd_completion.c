@@ -20,7 +20,7 @@ static void print_choices(const option *o) {
     for (const onet_choice *c = o->choices(); c->name; c++) printf(" %s", c->name);
 }
 
-/* The words that may stand first, each once, though a family has many commands. */
+/* Prints the first words of all commands, each once: several commands can share one. */
 static void print_first_words(void) {
     const char *last = "";
     for (const command *c = command_after(NULL); c; c = command_after(c)) {
@@ -81,7 +81,8 @@ static void bash(void) {
     puts("    esac\n}\ncomplete -o filenames -F _ordernet ordernet");
 }
 
-/* Inside '...' of zsh and fish; a colon and brackets mean something to zsh's _arguments. */
+/* Prints text for a string in '...' of zsh or fish; a colon and brackets have a meaning in zsh's _arguments.
+ */
 static void print_quoted(const char *text, bool zsh) {
     for (; *text; text++) {
         if (*text == '\'')

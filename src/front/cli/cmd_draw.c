@@ -40,7 +40,7 @@ typedef struct curve_values {
     int what;
 } curve_values;
 
-/* What is drawn of one log. */
+/* The points drawn of one log. */
 typedef struct curve {
     char name[128];
     double *step, *epoch, *y; /* [count] */
@@ -49,7 +49,7 @@ typedef struct curve {
 
 enum { STEP, EPOCH, Y, COLUMNS };
 
-/* Numbers of the wanted columns of a line, NaN where one is empty. False when a column is missing. */
+/* Reads the numbers of the wanted columns of a line, NaN for an empty field. False if a column is missing. */
 static bool read_columns(const char *line, const int column[COLUMNS], double value[COLUMNS]) {
     int found = 0, at = 0;
     for (const char *p = line;; p++, at++) {
@@ -64,7 +64,7 @@ static bool read_columns(const char *line, const int column[COLUMNS], double val
     }
 }
 
-/* The place of a name in the first line, or -1. */
+/* Returns the index of a column in the header line, or -1. */
 static int find_column(const char *line, const char *name) {
     int at = 0;
     for (const char *p = line;; p++, at++) {
@@ -112,12 +112,12 @@ static onet_status read_lines(curve *c, input *in, curve_what what, onet_error *
     return status;
 }
 
-/* Epochs gone by at each step, since batches of different sizes make steps hard to compare; the points
- * thinned out to what a picture can show. */
+/* Turns steps into epochs, which runs with other batches share, and thins the points out to what a picture
+ * can show. */
 static void finish(curve *c, curve_what what) {
     if (!c->count) return;
     double a_epoch = c->step[c->count - 1] / c->epoch[c->count - 1];
-    for (size_t i = 1; i < c->count; i++) /* the start of the last epoch says it exactly */
+    for (size_t i = 1; i < c->count; i++) /* exact, from the start of the last epoch */
         if (c->epoch[i] > c->epoch[i - 1]) a_epoch = c->step[i - 1] / (c->epoch[i] - 1);
     size_t kept = 0, stride = (c->count + MOST_POINTS - 1) / MOST_POINTS;
     for (size_t i = 0; i < c->count; i++) {
@@ -138,7 +138,7 @@ static onet_status read_log(curve *c, const char *path, curve_what what, onet_er
     if (status) return status;
     status = read_lines(c, in, what, err);
     input_close(in);
-    if (!status && !c->count) status = fail(err, ONET_BAD, "%s: there is nothing to draw in it yet", path);
+    if (!status && !c->count) status = fail(err, ONET_BAD, "%s: the log has no values to draw yet", path);
     finish(c, what);
     return status;
 }

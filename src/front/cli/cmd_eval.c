@@ -1,5 +1,5 @@
-/* ordernet eval: measures how well a model's orders agree with the right ones, overall, by size or by group;
- * compares with simple baselines, and measures the importance of each feature. */
+/* ordernet eval: measures how well a model's orders agree with the right ones, overall, by size, by group and
+ * per set; compares with simple baselines, and measures and draws the importance of each feature. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void defaults(void *values) {
 
 /* ---- Reports ----------------------------------------------------------------------------------------- */
 
-/* title: the heading of the column of names. */
+/* title: heads the column of names. */
 static void print_table(const eval_table *t, const char *title) {
     int width = (int)strlen(title) > 6 ? (int)strlen(title) : 6;
     for (size_t i = 0; i < t->count; i++) {
@@ -73,7 +73,7 @@ static void json_report(json_t *object, const onet_report *report) {
                             report_json(report_measure_of(report, &report_measures[k])));
 }
 
-/* Sets with one item to place, which any model puts in the right order. */
+/* Returns the number of sets with one item to place, which any model orders rightly. */
 static size_t count_single(const onet_set_measure *each, size_t count) {
     size_t single = 0;
     for (size_t s = 0; s < count; s++) single += each[s].placed < 2;
@@ -91,7 +91,7 @@ static void warn_single(size_t single, size_t count) {
                         "column the right one (--set-column)?\n");
 }
 
-/* The parts of a table; the names of sizes are numbers. */
+/* The rows of a table, except the last, of all sets. number: the names are sizes. */
 static json_t *json_parts(const eval_table *t, const char *key, bool number) {
     json_t *list = json_array();
     for (size_t i = 0; i + 1 < t->count; i++) {
@@ -176,7 +176,8 @@ static onet_status print_json(const eval_values *v, const onet_report *all, cons
     return status;
 }
 
-/* Sets of the very file that the model was trained on: all, or as many as were not held out. */
+/* Returns how many of the sets the model was trained on: 0 unless they are from the very file of the
+ * training. */
 static size_t learned_from_file(const onet_model *model, const onet_sets *sets) {
     const char *hash = onet_model_record(model, "data.sha256"),
                *count = onet_model_record(model, "data.sets");
@@ -198,7 +199,7 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     read.words = onet_model_words(model);
     read.columns = onet_model_columns(model);
     read.pairs = NULL; /* simple rules see no relations */
-    /* Of a CSV file without features nothing is left to choose rules on, once its relations are gone. */
+    /* A CSV file without features has only relations, which no rule can use. */
     bool rules = v->train && (sets->width || !v->read.pairs);
     onet_status status = rules ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
     if (!status && train && !train->order)
@@ -245,7 +246,7 @@ static onet_status report(const eval_values *v, const onet_model *model, onet_or
     return status;
 }
 
-/* Orders and scores about a thousand sets at a time, so that the progress can be shown. */
+/* Orders and scores 1024 sets at a time, so that the progress can be shown. */
 static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, const onet_sets *sets,
                                    onet_answer *answers, double *logprob, const char *path, onet_error *err) {
     enum { CHUNK = 1024 };

@@ -31,9 +31,9 @@ const command cmd_help = {
     .summary = "Show the help page of a command",
     .operands = "[COMMAND [all]]",
     .most = 3,
-    .about =
-        "Shows the list of commands, or the help page of one of them; with all, every option of a command "
-        "whose page shows only those that are needed most.",
+    .about = "Shows the list of commands, or the help page of one of them. 'ordernet help COMMAND all' lists "
+             "every "
+             "option where the page shows only the common ones.",
     .options = options,
     .size = sizeof(help_values),
     .run = run,

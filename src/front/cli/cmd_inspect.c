@@ -34,7 +34,7 @@ static const char *shape_text(const onet_tensor *t, char text[64]) {
     return text;
 }
 
-/* The names that the model takes its features by, and what it does where one is missing. */
+/* Prints the names of the model's features, and what it does with missing values. */
 static void print_columns(const onet_columns *columns) {
     char name[SHOWN], kind[COLUMN_KIND];
     for (int j = 0, span; columns && onet_columns_name(columns, j); j += span) {
@@ -46,7 +46,7 @@ static void print_columns(const onet_columns *columns) {
         printf("missing values   %s\n", choice_name(onet_missings(), (int)onet_columns_missing(columns)));
 }
 
-/* all: their names, one per line; NULL: none. */
+/* all: the names of the relations, one per line; NULL: they have none. */
 static void print_relations(int count, const char *all) {
     const char *name;
     char text[SHOWN];
@@ -84,7 +84,7 @@ static void print_blocks(const onet_model *m) {
            onet_model_sized(m) ? "by the size of a set" : "the same for sets of any size");
 }
 
-/* The name of a feature; those without one are numbered as convert numbers them. */
+/* Returns the name of a feature; without names x1, x2, ..., as convert writes them. */
 static const char *feature_name(const onet_model *m, int feature, char text[SHOWN]) {
     const onet_columns *columns = onet_model_columns(m);
     const char *name = columns ? onet_columns_name(columns, feature) : NULL;
@@ -92,7 +92,7 @@ static const char *feature_name(const onet_model *m, int feature, char text[SHOW
     return name ? shown(text, name) : text;
 }
 
-/* One line per column: what its values are, and what is done with them before the net sees them. */
+/* Prints what the values of a column are, and what is done with them before the net sees them. */
 static int print_column(const onet_columns *columns, int j, const onet_feature *f) {
     char name[SHOWN], kind[COLUMN_KIND], text[FEATURE_TEXT];
     int span = column_text(columns, j, name, kind);
@@ -127,8 +127,8 @@ static json_t *json_scale(const onet_model *m) {
     return list;
 }
 
-/* The feature that an input of the net is made from, and whether the input is its rank within the set: ranks
- * stand behind the features. */
+/* Returns the feature that an input of the net is made from; *rank: whether the input is its rank within the
+ * set. The inputs are the features, then the ranks. */
 static int feature_of(const onet_model *m, int input, bool *rank) {
     int ranks = input - onet_model_width(m);
     onet_feature feature;
@@ -153,10 +153,9 @@ static int weights_of(const onet_model *m) {
     return onet_ranker_weights(m) ? s->width * (s->relative ? 2 : 1) : 0;
 }
 
-/* Prints the weights of a ranker: its score is their sum over the features. */
 static void print_score(const onet_model *m) {
     char name[SHOWN];
-    printf("\nScore of an item, the sum of its scaled features times:\n");
+    printf("\nScore of an item: the sum of weight x scaled feature. Weights:\n");
     for (int j = 0; j < weights_of(m); j++) {
         const char *shown_name = weight_name(m, j, name);
         printf("  %-*s %.4g\n", shown_width(shown_name, 20), shown_name, (double)onet_ranker_weights(m)[j]);
@@ -300,7 +299,8 @@ static void print_data(const onet_sets *sets, const onet_feature *feature, const
     print_misspelt(sets->columns, stdout, "not used: ");
 }
 
-/* Scaling does not look at the order, but training asks for one: that of the file, context items behind. */
+/* Returns the order of the file, context items last: onet_train_features needs an order, but does not use it.
+ */
 static int32_t *any_order(const onet_sets *sets) {
     int32_t *order = calloc(sets->start[sets->count], sizeof *order), *to = order;
     for (size_t s = 0; order && s < sets->count; s++)
@@ -310,7 +310,7 @@ static int32_t *any_order(const onet_sets *sets) {
     return order;
 }
 
-/* A file of sets: its columns, and what a training would do with each. */
+/* Prints the columns of a file of sets, and what a training would do with each. */
 static onet_status inspect_data(const inspect_values *v, const onet_sets *sets, const char *path,
                                 onet_error *err) {
     onet_train_options o;
@@ -339,7 +339,7 @@ static bool ends_in(const char *path, const char *end) {
     return length > own && !strncmp(path + length - own, end, own);
 }
 
-/* Whether a file is named as one of sets of numbers is. Files of safetensors may be either. */
+/* Whether a file's name ends as that of sets of numbers; a .safetensors file may be sets or a model. */
 static bool named_as_data(const char *path) {
     static const char *const ends[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".npz"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -357,9 +357,10 @@ static bool begins_as_model(const char *path) {
     return model;
 }
 
-/* Says what a file is that was not read as a model, and was read as sets with this status. */
+/* The error for a file that is not a model. read: the status of reading it as sets, with the error `other`.
+ */
 static onet_status fail_other(const char *path, onet_status read, const onet_error *other, onet_error *err) {
-    if (ends_in(path, ".safetensors") || begins_as_model(path)) return ONET_BAD; /* as err has it */
+    if (ends_in(path, ".safetensors") || begins_as_model(path)) return ONET_BAD; /* err already says why */
     if (read) {
         *err = *other;
         error_prefix(err, "%s is not a model; as a file of sets", path);
@@ -387,7 +388,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             status = fail_other(operands[0], read, &other, err);
     }
     if (!status && sets && sets->word)
-        status = fail(err, ONET_USAGE, "%s has words, which have no columns", operands[0]);
+        status = fail(err, ONET_USAGE,
+                      "%s holds sets of words: inspect describes columns, and words have none", operands[0]);
     else if (!status && sets)
         status = inspect_data(v, sets, operands[0], err);
     else if (!status && v->json)

@@ -36,7 +36,7 @@ const command cmd_merge = {
              "right more often than one of them. They must have the same number of blocks, the same pool "
              "and the same features in their data; their widths add up, and --relative and --within may "
              "differ. The merged model is an ordinary one. Ordering "
-             "with it takes about seven times as long where there are three models.",
+             "with a merge of three takes about seven times as long.",
     .examples = "ordernet merge m1.safetensors m2.safetensors m3.safetensors --out m.safetensors\n"
                 "ordernet train --data sets.jsonl --models 3 --model m.safetensors     # trains and merges",
     .options = options,

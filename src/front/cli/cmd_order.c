@@ -1,5 +1,6 @@
 /* ordernet order: reads sets, orders them with a model in batches, or scores the orders that they have
- * (--score), and writes the answers as they are ready. */
+ * (--score), and writes the answers as they are ready. --on-error: stops at a bad set, skips or reports it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,15 +53,15 @@ typedef struct ordering {
     onet_orderer *orderer;
     onet_writer *out;
     onet_record *records[BATCH_SETS];
-    int count;               /* records at hand */
-    size_t items, relations; /* of them: n, and n * n numbers for each relation */
+    int count;               /* records gathered */
+    size_t items, relations; /* of these records: items, and n * n numbers per relation */
     answer_room room;
     size_t seen, bad; /* sets so far; those that could not be ordered */
     double *step;     /* [step_room]: scores of the steps */
     size_t step_room;
 } ordering;
 
-/* The records as sets; an order that they came with is looked at only to score it. */
+/* Copies the records gathered to *sets; their own orders are kept only to be scored. */
 static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(o->model);
     onet_status status = onet_sets_new(sets, onet_model_width(o->model), err);
@@ -74,7 +75,7 @@ static onet_status gather(const ordering *o, onet_sets **sets, const char *name,
     return status;
 }
 
-/* The sets' own orders with their scores, as answers. */
+/* Makes answers of the sets' own orders and their scores. */
 static onet_status score(ordering *o, const onet_sets *sets, onet_error *err) {
     size_t items = sets->start[sets->count];
     if (!array_reserve(&o->step, &o->step_room, items, sizeof *o->step))
@@ -89,7 +90,7 @@ static onet_status score(ordering *o, const onet_sets *sets, onet_error *err) {
     return status;
 }
 
-/* What happens to a bad set, if it does not end the command. */
+/* Reports a bad set that does not end the command. */
 static onet_status note_bad(ordering *o, const onet_record *r, const onet_error *why, onet_error *err) {
     char line[ERROR_LINE];
     error_line(why, field_option, line);
@@ -99,8 +100,8 @@ static onet_status note_bad(ordering *o, const onet_record *r, const onet_error 
     return ONET_OK;
 }
 
-/* Answers the sets at hand. *bad: the first that has no answer, since its numbers are too large; -1: none.
- * Those before it are written. */
+/* Orders or scores the sets gathered, and writes the answers before *bad: the first set without an answer,
+ * because the network overflowed; -1: none. */
 static onet_status answer_some(ordering *o, const char *name, int *bad, onet_error *err) {
     onet_sets *sets = NULL;
     onet_status status = gather(o, &sets, name, err);
@@ -127,7 +128,7 @@ static onet_status answer_some(ordering *o, const char *name, int *bad, onet_err
     return status;
 }
 
-/* The first `done` records are no longer needed; those behind them come first. */
+/* Drops the first `done` records and moves the others to the front. */
 static void drop_records(ordering *o, int done) {
     for (int i = done; i < o->count; i++) {
         onet_record *free_one = o->records[i - done];
@@ -158,7 +159,7 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
 
 static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
     for (;;) {
-        /* Sets that are complete are answered before waiting for more input. */
+        /* Sets already read are answered before waiting for more input. */
         if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || o->relations >= BATCH_RELATIONS ||
             onet_reader_waits(in)) {
             onet_status status = answer(o, onet_reader_name(in), err);

@@ -1,5 +1,6 @@
-/* ordernet train: trains a model (a network, or a linear ranker) on sets whose right order is known; also
- * runs --tune, --folds and the final measurement on held-out sets. */
+/* ordernet train: trains a model (a network, or a linear ranker) on sets whose right order is known. Checks
+ * the options, reads the files, and runs --tune, --folds, --learning-curve and the comparison with simple
+ * rules on held-out sets; prints the command lines that train the same model, or the ranker, again. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -30,10 +31,10 @@ typedef struct train_values {
     onet_train_options options;
     int batch; /* 0: as suits the data */
     int folds, quiet, force, ranker, learning_curve;
-    char **group; /* [grouped]: of each set that was read; NULL: there are none */
+    char **group; /* [grouped]: the group of each set; NULL: no --group-column */
     size_t grouped;
     bool given[OPTIONS_MAX]; /* which of the options were given */
-    onet_sets *shuffled;     /* the data, where --folds and --tune must measure them in another order */
+    onet_sets *shuffled; /* copy of the data with shuffled items, for --folds and --tune; NULL: not needed */
 } train_values;
 
 static void defaults(void *values) {
@@ -43,7 +44,7 @@ static void defaults(void *values) {
     v->settings.pool = (onet_pool)-1;
 }
 
-/* The preset, with what the options say instead. */
+/* Fills in the settings of the net: the preset, changed by the options given. */
 static onet_status choose_settings(train_values *v, onet_error *err) {
     onet_settings *s = &v->options.settings;
     onet_status status = onet_settings_preset(s, v->preset ? v->preset : "default", err);
@@ -87,11 +88,11 @@ static onet_status check_from(const train_values *v, onet_error *err) {
 }
 
 enum { COMMAND = PATH_MAX + 4096, NAMES = 4096 };
-/* The command line that trains the linear ranker on the same data. */
+/* Writes the command line that trains the linear ranker on the same data; NULL if it is too long. */
 static const char *ranker_command(const train_values *v, char text[COMMAND]);
 
-/* Whether more examples may be what a model lacks, and enough sets are held out to tell: not where a simple
- * rule does as well, or where nearly all is right. */
+/* Whether more examples may help the model, and enough sets are held out to tell: not if a simple rule does
+ * as well, or nearly all is right. */
 static bool wants_examples(const onet_comparison *c) {
     return c->distinct >= 30 && (c->conclusion == ONET_WORTH_MODEL || c->conclusion == ONET_WORTH_NOTHING) &&
            !c->is_ranker && c->model.exact.mean < 0.95;
@@ -191,7 +192,7 @@ static onet_status measure_folds(const train_values *v, const onet_sets *data, o
     return comparison_print(&comparison, data, "train", ranker_command(v, ranker), err);
 }
 
-/* How many sets --holdout takes: "10%" of all, or "50". */
+/* Parses --holdout, "10%" of all sets or "50", into *count. */
 static onet_status holdout_count(const train_values *v, size_t all, size_t *count, onet_error *err) {
     char *end;
     errno = 0;
@@ -209,7 +210,7 @@ static onet_status holdout_count(const train_values *v, size_t all, size_t *coun
     return ONET_OK;
 }
 
-/* Options that exclude each other. */
+/* Refuses options that exclude each other. */
 static onet_status check_options(const train_values *v, onet_error *err) {
     onet_tune_options how;
     onet_status status = v->tune ? tuning_budget(&how, v->tune, err) : ONET_OK;
@@ -348,7 +349,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     return status || v->quiet ? status : feature_report(*data, &v->options, err);
 }
 
-/* The settings of the net that differ from the preset, as options have them. */
+/* Sets in v->settings, the values of the options, those settings of the net that differ from the preset. */
 static onet_status settings_as_options(train_values *v, onet_error *err) {
     const onet_settings *s = &v->options.settings;
     onet_settings plain = {0};
@@ -363,12 +364,12 @@ static onet_status settings_as_options(train_values *v, onet_error *err) {
     return status;
 }
 
-/* The names of the options that were given, as onet_tune_options.keep takes them. */
+/* Writes the names of the options that were given, as onet_tune_options.keep takes them. */
 static void names_given(const train_values *v, char text[NAMES]);
 /* Prints the command line that trains the same model again. */
 static void print_command(const train_values *v, const onet_tuned *result);
 
-/* Searches for the best settings, with which the training then runs. */
+/* Searches for the best settings, and sets the options to them for the training that follows. */
 static onet_status tune(train_values *v, const onet_sets *data, onet_error *err) {
     onet_tune_options how;
     onet_tuned result = {0};
@@ -399,8 +400,8 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
         comparison_warn(&result.test, "train"); /* no better than guessing: reported with --quiet too */
     if (status) return status;
     v->ranker = result.ranker;
-    if (v->ranker) v->options.relate = NULL;                         /* it sees each item alone */
-    if (v->options.models == 1) v->options.vary = ONET_VARY_NOTHING; /* not one model from itself */
+    if (v->ranker) v->options.relate = NULL;                         /* the ranker sees each item alone */
+    if (v->options.models == 1) v->options.vary = ONET_VARY_NOTHING; /* it needs several models */
     v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
     v->options.keep = 0; /* checked before the search */
     status = settings_as_options(v, err);
@@ -674,7 +675,7 @@ static void names_given(const train_values *v, char text[NAMES]) {
 }
 
 static void print_command(const train_values *v, const onet_tuned *result) {
-    /* Options left out, since they only say how the training is run. */
+    /* Options left out, since they do not change the model. */
     static const char *const skipped[] = {"tune",  "resume",  "force",
                                           "quiet", "threads", "checkpoint-seconds"};
     train_values *plain = calloc(1, sizeof *plain);

@@ -1,5 +1,5 @@
-/* Lists all commands of the program, and finds the command that the first one or two words of a command line
- * name. */
+/* Lists all commands of the program in the order of the help page, finds the command that the first one or
+ * two words of a command line name or suggests the nearest, and allocates the values of its options. */
 #include "app/task.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ bool command_family(const char *word) {
     return false;
 }
 
-/* Walks over the words that may stand first, or after `family`. */
+/* Walks over the commands, or those of a family (the first word of two). */
 typedef struct command_walk {
     const command *at;
     const char *family;

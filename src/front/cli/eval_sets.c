@@ -35,7 +35,7 @@ void eval_sets_free(eval_sets *e) {
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
-/* A copy of what the record has under the key; NULL where it has nothing. */
+/* Copies the text that the record has under the key; *copy is NULL if it has none. */
 static onet_status copy_text(onet_record *r, const char *key, char **copy, onet_error *err) {
     const char *text;
     onet_status status = onet_record_text(r, key, &text, err);
@@ -57,13 +57,12 @@ static onet_status read_features(eval_sets *e, const onet_record *r, onet_error 
     return ONET_OK;
 }
 
-/* The column that names a set. */
 static const char *set_column(const onet_read_options *o) {
     const char *own = o->columns ? onet_columns_set(o->columns) : NULL;
     return o->set_column ? o->set_column : own ? own : "set";
 }
 
-/* The record becomes the last set, with its labels: all or nothing. */
+/* Appends the record as a set with its line, name and group; a failure appends nothing. */
 static onet_status append(eval_sets *e, onet_record *r, const onet_reader *in,
                           const onet_read_options *options, const char *group, onet_error *err) {
     size_t s = e->sets->count;
@@ -154,8 +153,8 @@ static int compare_groups(const void *a, const void *b, void *context) {
     return order ? order : (x > y) - (x < y);
 }
 
-/* The groups of the sets by name, those without one last: group k has the sets which[start[k]] ..
- * which[start[k + 1] - 1], and which[start[k]] tells its name. Free both. */
+/* Sorts the sets by the name of their group, those without one last: group k has the sets which[start[k]] ..
+ * which[start[k + 1] - 1], all with its name. The caller frees *which and *start. */
 static onet_status groups(const eval_sets *e, size_t **which, size_t **start, size_t *count,
                           onet_error *err) {
     size_t sets = e->sets->count, *place = array_new(sets, sizeof *place);

@@ -10,7 +10,7 @@
 
 typedef struct eval_sets {
     onet_sets *sets;
-    /* Of each set; NULL unless they were asked for. */
+    /* The labels of each set; NULL unless they were asked for. */
     long *line;     /* [count] */
     char **id;      /* [count]: its key `id` or, in CSV, its set's name; NULL: it has none */
     char **group;   /* [count]: NULL: it has none */
@@ -20,8 +20,8 @@ typedef struct eval_sets {
     char *unknown; /* onet_columns_unknown of the sets; NULL: none */
 } eval_sets;
 
-/* Reads the sets alone, or, when labels are asked for, set by set with its line and names. group: the key or
- * column that names the group, or NULL. */
+/* Reads the sets; labels: also the line, name and group of each. group: the key or column that names the
+ * group, or NULL. */
 onet_status eval_sets_read(eval_sets *e, const char *path, const onet_read_options *options, bool labels,
                            const char *group, onet_error *err);
 void eval_sets_free(eval_sets *e);
@@ -37,7 +37,7 @@ typedef struct eval_table {
     size_t count;
 } eval_table;
 
-/* The measures `each` [sets] as means over the sets of each size, or group. */
+/* These average the measures `each` [sets] over the sets of each size, or of each group. */
 onet_status eval_by_size(eval_table *t, const onet_set_measure *each, size_t sets, onet_error *err);
 onet_status eval_by_group(eval_table *t, const eval_sets *e, const onet_set_measure *each, onet_error *err);
 void eval_table_free(eval_table *t);
@@ -49,17 +49,18 @@ typedef struct eval_importances {
     onet_importance *of; /* [count] */
 } eval_importances;
 
-/* What the measures lose when a feature, or a relation, is shuffled. A column of text is one feature: those
- * that the network sees of it are shuffled together. Shows its progress unless quiet. */
+/* Measures how much the measures decrease when a feature, or a relation, is shuffled. A column of text is one
+ * feature here: the network's features for its values are shuffled together. Shows its progress unless quiet.
+ */
 onet_status eval_importance(eval_importances *m, const onet_model *model, onet_orderer *orderer,
                             const eval_sets *e, const onet_set_measure *each, int repeats, uint64_t seed,
                             bool quiet, onet_error *err);
 void eval_importances_free(eval_importances *m);
 
-/* ONET_USAGE for a name that tells neither CSV nor JSON Lines. */
+/* Fills in *csv: CSV or JSON Lines, by the file's name; ONET_USAGE for any other name. */
 onet_status eval_each_format(const char *path, bool *csv, onet_error *err);
-/* Writes the measures of each set, as CSV or JSON Lines by the file's name, with its group where asked for.
- */
+/* Writes the measures of each set, as CSV or JSON Lines by the file's name, with its group if
+ * `grouped`. */
 onet_status eval_write_each(const char *path, const eval_sets *e, bool grouped, const onet_set_measure *each,
                             onet_error *err);
 

@@ -8,7 +8,7 @@
 
 #include "engine/base/error.h"
 
-enum { INDENT = 26 }; /* where the sentences start, right of the options' names */
+enum { INDENT = 26 }; /* column of the help texts, right of the options' names */
 
 static const char exit_statuses[] = "Exit status: 0 done, 1 failed, 2 wrong usage, 3 bad data or model, 4 "
                                     "input or output error, 5 not enough memory, 130 interrupted.";
@@ -82,7 +82,7 @@ static const char shared_work[] =
     "'mpirun -n 4 ordernet ...' shares the work over 4 ranks (docs/scale.md). Each rank then runs as many "
     "threads as its share of the CPUs, or as many as --threads says.";
 
-/* "--beam K", "--decode beam|greedy|sample" */
+/* Writes "--beam K". */
 static void option_left(const option *o, char *text, size_t size) {
     bool takes = o->kind != OPTION_FLAG && o->kind != OPTION_OFF;
     snprintf(text, size, "--%s%s%s", o->name, takes ? " " : "", takes ? o->argument : "");
@@ -93,7 +93,7 @@ static void append(char *text, size_t size, const char *more) {
     snprintf(text + used, size - used, "%s", more);
 }
 
-/* The sentence of an option with what the table knows besides: the choices, the default. */
+/* Writes the help text of an option, followed by its choices and its default. */
 static void option_right(const option *o, const void *values, char *text, size_t size) {
     snprintf(text, size, "%s", o->help);
     if (o->choices) {
@@ -122,7 +122,7 @@ static void option_right(const option *o, const void *values, char *text, size_t
     }
 }
 
-/* "--data FILE --model FILE [OPTION ...] [FILE ...]" */
+/* Writes "ordernet train --data FILE --model FILE [OPTION ...]". */
 static void usage_line(const command *c, char *text, size_t size) {
     snprintf(text, size, "ordernet %s", c->name);
     for (const option *o = c->options; o && (o->name || o->group); o++)
@@ -205,7 +205,7 @@ onet_status help_command(FILE *out, const command *c, bool all, onet_error *err)
     return ONET_OK;
 }
 
-/* Text for troff: a backslash, a leading dot or quote and a minus would be commands. */
+/* Prints text for troff: a backslash, a leading dot or quote and a minus would be commands. */
 static void man_text(FILE *out, const char *text) {
     bool start = true;
     for (; *text; text++) {
@@ -284,7 +284,8 @@ onet_status help_man(FILE *out, onet_error *err) {
         ".SH ENVIRONMENT\n.TP\n.B ORDERNET_CUDA\nThe library of kernels for GPUs, libordernet\\-cuda.so, "
         "where it is\n"
         "neither beside the program, nor in ../lib from there, nor where the loader looks.\n"
-        ".TP\n.B ORDERNET_MPI\nLikewise the library for several ranks, libordernet\\-mpi.so.\n",
+        ".TP\n.B ORDERNET_MPI\nThe library for several ranks, libordernet\\-mpi.so, where it is in none of "
+        "these places.\n",
         out);
     return ONET_OK;
 }

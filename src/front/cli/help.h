@@ -7,11 +7,11 @@
 
 #include "app/command.h"
 
-/* The list of commands; with a family's name only those of the family. */
+/* Prints the list of commands; with a family's name only those of the family. */
 void help_overview(FILE *out, const char *family);
-/* All about one command; of a command that marks options as basic only those, unless `all`. */
+/* Prints the help page of a command: of its options only the basic ones, if it marks any, unless `all`. */
 onet_status help_command(FILE *out, const command *c, bool all, onet_error *err);
-/* The man page, in the man macros of troff. */
+/* Prints the man page, in the man macros of troff. */
 onet_status help_man(FILE *out, onet_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* The main function of the program: finds the command, parses its options, runs it, prints its error, and
- * turns its status into an exit status. */
+ * turns its status into an exit status. Handles --help and --version, and standard streams that are closed or
+ * full. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,22 +15,22 @@
 #include "engine/base/error.h"
 #include "front/cli/help.h"
 
-/* A file that is opened must not get the number of a standard stream that is closed: what is printed would
- * go into it. Reading and writing still fail, since /dev/null is opened the other way round. */
+/* Opens /dev/null for standard streams that are closed: a data file must not get their number, or what is
+ * printed would go into it. Reading and writing still fail, since it is opened the other way round. */
 static void fill_streams(void) {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
             _exit(ONET_IO);
 }
 
-/* Whether standard output is a pipe whose reader went away, as head does: nobody is left to read a message,
- * so there is only an exit status. */
+/* Whether standard output is a pipe whose reader went away, as head does: an error message about it would
+ * only disturb, the exit status remains. */
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
-/* A full disk or a closed pipe may show only when the last bytes are written. */
+/* Closes standard output: a full disk or a closed pipe may show only when the last bytes are written. */
 static onet_status close_output(bool quiet) {
     errno = 0;
     bool failed = fflush(stdout) || ferror(stdout);

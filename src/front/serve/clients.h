@@ -9,7 +9,7 @@
 
 typedef struct client {
     int fd;
-    double since; /* start of its time: connection, last answer or this answer; 0: it waits for the server */
+    double since; /* since when the server waits for it; 0: it waits for the server */
     bool cut;
     struct client *next, **link;
 } client;
@@ -20,13 +20,13 @@ typedef struct clients {
 } clients;
 
 void clients_start(clients *c);
-/* NULL: no memory. */
+/* Adds a connection that was just opened. NULL: no memory. */
 client *clients_add(clients *c, int fd);
-/* Before its descriptor is closed. */
+/* Call it before the descriptor is closed. NULL is allowed. */
 void clients_remove(clients *c, client *gone);
-/* The server waits for the client from now on: the client's time begins anew. */
+/* Starts the client's time anew: the server waits for it from now on. */
 void client_waited_for(clients *c, client *who);
-/* The client waits for its answer: no time runs. */
+/* Stops the client's time: it waits for its answer. */
 void client_waits(clients *c, client *who);
 /* Shuts down the connections whose time is longer than `seconds`; returns how many. */
 size_t clients_cut(clients *c, double seconds);

@@ -1,5 +1,5 @@
-/* ordernet serve: loads the models and runs the HTTP server until a signal ends it; SIGHUP reloads models and
- * page. */
+/* ordernet serve: loads the models, reads the token, and runs the HTTP server until a signal ends it; SIGHUP
+ * reloads models and page, SIGTERM and Ctrl-C finish the requests under way. */
 #include <ctype.h>
 #include <limits.h>
 #include <signal.h>
@@ -55,7 +55,7 @@ static onet_status load_models(models *m, const option_list *given, onet_error *
     return status;
 }
 
-/* The first line of the file, without the white space around it. */
+/* Reads the first line of the file, without white space around it. */
 static onet_status read_token(char token[TOKEN], const char *path, onet_error *err) {
     input *in;
     char *line;
@@ -71,11 +71,12 @@ static onet_status read_token(char token[TOKEN], const char *path, onet_error *e
         snprintf(token, TOKEN, "%.*s", (int)length, line);
     }
     input_close(in);
-    if (!status && !token[0]) status = fail(err, ONET_BAD, "%s: its first line holds no token", path);
+    if (!status && !token[0])
+        status = fail(err, ONET_BAD, "%s: the first line is empty; put the token there", path);
     return status;
 }
 
-/* As browsers write it in the header Origin. */
+/* Checks that it is written as browsers write the header Origin. */
 static onet_status check_origin(const char *origin, onet_error *err) {
     const char *host = strstr(origin, "://");
     if (!strcmp(origin, "*") || (host && host > origin && host[3] && !strpbrk(host + 3, "/ ,")))
@@ -100,8 +101,8 @@ static void reload(models *m, server *s) {
         fprintf(stderr, "ordernet serve: the browser page stays as it was: %s\n", err.text);
 }
 
-/* Waits until no request has been under way for a moment: one that is in the socket's buffer gets its answer
- * too. A second signal, or clients that take longer than they may, end it. */
+/* Waits until no request has been under way for a moment, so that one in a socket's buffer gets its answer
+ * too. A second signal, or clients slower than the timeout, end the wait. */
 static void drain(server *s, const sigset_t *signals, double timeout) {
     static const struct timespec moment = {.tv_nsec = 50 * 1000000L};
     double until = clock_seconds() + timeout + 1;

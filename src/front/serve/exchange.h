@@ -1,6 +1,5 @@
-/* Internal to the HTTP server: the structs of the server and of one exchange (a request and its response),
- * and the functions that its files share: routes, counts, static files, the callbacks of
- * libmicrohttpd, replies. */
+/* Declares what the files of the HTTP server share: the structs of the server and of one exchange (a request
+ * and its response), routes, counts, static files, the callbacks of libmicrohttpd, replies. */
 #ifndef SERVE_EXCHANGE_H
 #define SERVE_EXCHANGE_H
 
@@ -24,12 +23,13 @@ enum {
     ROUTES
 };
 
-/* /v1/order, then those of the tasks; NULL: there is none of that number. */
-const endpoint *route_endpoint(int route);
-/* The route of a path; ROUTE_SITE for all that is not listed. */
-int route_find(const char *path);
-/* The path of a route, as the label of its counts: "page" for the static files; NULL: there is no such route.
+/* Returns an endpoint: /v1/order is number 0, those of the tasks follow. NULL: there is none of that number.
  */
+const endpoint *route_endpoint(int route);
+/* Returns the route of a path, ROUTE_SITE for any path not listed. */
+int route_find(const char *path);
+/* Returns the path of a route, also its label in /metrics; "page" for the static files; NULL: there is no
+ * such route. */
 const char *route_path(int route);
 
 /* ---- Counts of requests and response times, for /metrics (metrics.c) ---------------------------------- */
@@ -70,11 +70,11 @@ typedef struct site_files {
 /* Lists the files of a folder and of the folders in it; hidden ones and links are left out. */
 onet_status site_files_list(site_files *f, const char *folder, onet_error *err);
 void site_files_free(site_files *f);
-/* The file for the path of a request; "/" is index.html. NULL: there is none. */
+/* Returns the file for the path of a request; "/" is index.html. NULL: there is none. */
 const site_file *site_files_find(const site_files *f, const char *path);
-/* Opens it for reading, following no link; -1: it is gone. */
+/* Opens a file for reading, following no link; returns its descriptor, -1 if the file is gone. */
 int site_file_open(const site_files *f, const site_file *file, struct stat *state);
-/* Whether `packed` is of the file as it is now. */
+/* Whether file->packed is gzip of the file as it is now. */
 bool site_file_packed(const site_file *file, const struct stat *now);
 
 /* ---- The server, and one request ----------------------------------------------------------------------- */
@@ -82,14 +82,14 @@ bool site_file_packed(const site_file *file, const struct stat *now);
 struct server {
     server_options o;
     service shared;
-    void *worker[ENDPOINTS]; /* of the endpoints */
+    void *worker[ENDPOINTS]; /* what endpoint.open made */
     struct MHD_Daemon *daemon;
     metrics counts;
     clients open;
     pthread_rwlock_t site_lock;
     site_files site;
     atomic_int queued;    /* requests that wait for the engine or are in it */
-    atomic_int suspended; /* connections */
+    atomic_int suspended; /* connections that wait for the engine */
     atomic_size_t held;   /* bytes of all bodies */
     atomic_bool draining; /* no longer listening */
 };
@@ -105,10 +105,10 @@ typedef struct exchange {
     text body;
     size_t body_read; /* bytes received, including those discarded */
     double began;
-    int code;            /* of the answer, or of the error that is known before the body is read */
+    int code;            /* status code of the answer, or of an error found before the body was read */
     bool post, answered; /* answered: a response is queued */
     bool submitted;
-    bool last; /* on its connection */
+    bool last; /* the connection is closed after it */
     onet_error err;
 } exchange;
 
@@ -124,13 +124,14 @@ void http_connected(void *server, struct MHD_Connection *connection, void **sock
 
 /* ---- Answers (reply.c) ------------------------------------------------------------------------------- */
 
-/* {"error": sentence} */
+/* Sends {"error": sentence}. */
 enum MHD_Result reply_error(exchange *x, int code, const char *sentence);
-/* The sentence in x->err, with the HTTP code of the status (app/request.h). */
+/* Sends the error message in x->err, with the HTTP code of the status (app/request.h). */
 enum MHD_Result reply_failure(exchange *x, onet_status status);
-/* Answers a CORS preflight request of an allowed origin; false: it is not one. *queued: as for the others. */
+/* Answers a CORS preflight request of an allowed origin; false: it is not one. *queued: what the other
+ * functions return. */
 bool reply_preflight(exchange *x, enum MHD_Result *queued);
-/* Takes ownership of the text. */
+/* Sends the text, and frees it. */
 enum MHD_Result reply_text(exchange *x, text *t, const char *type);
 /* Answers the GET of a path. */
 enum MHD_Result reply_get(exchange *x);

@@ -45,14 +45,13 @@ static const char *type_of(const char *name) {
     return "application/octet-stream";
 }
 
-/* Whether compressing files of this type is worth the time: others (models, pictures) are compressed already,
- * or large. */
+/* Whether files of this type are compressed: others (models, pictures) are compressed already, or large. */
 static bool is_text(const char *type) {
     return strncmp(type, "text/", 5) == 0 || strstr(type, "json") || strstr(type, "svg") ||
            strstr(type, "wasm");
 }
 
-/* The file's bytes, read whole; NULL: read error, shorter than `size`, or no memory. */
+/* Reads `size` bytes of the file; NULL: read error, the file is shorter, or no memory. */
 static char *read_bytes(int fd, size_t size) {
     char *bytes = malloc(size ? size : 1);
     for (size_t got = 0; bytes && got < size;) {
@@ -66,7 +65,8 @@ static char *read_bytes(int fd, size_t size) {
     return bytes;
 }
 
-/* gzip without name and time, so that the same file gives the same bytes; NULL: not shorter, or no memory. */
+/* Returns gzip without name and time, so that the same file gives the same bytes; NULL: not shorter, or no
+ * memory. */
 static char *compress_bytes(const char *bytes, size_t size, size_t *packed) {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size};
     char *out = malloc(size);
@@ -104,7 +104,9 @@ bool site_file_packed(const site_file *file, const struct stat *now) {
 }
 
 static onet_status add(site_files *f, const char *name, onet_error *err) {
-    if (f->count == FILES) return fail(err, ONET_USAGE, "a site has at most %d files", FILES);
+    if (f->count == FILES)
+        return fail(err, ONET_USAGE,
+                    "the folder of the browser page has more than %d files; give one with fewer", FILES);
     if (!array_reserve(&f->file, &f->room, f->count + 1, sizeof *f->file))
         return fail_memory(err, "the files of the site");
     site_file *file = &f->file[f->count];
@@ -115,7 +117,7 @@ static onet_status add(site_files *f, const char *name, onet_error *err) {
     return ONET_OK;
 }
 
-/* name: of the folder within the site, "" for its top. */
+/* Lists a folder and those in it. name: its path within the site, "" for the top. */
 static onet_status list(site_files *f, const char *folder, const char *name, int depth, onet_error *err) {
     DIR *entries = opendir(folder);
     if (!entries && errno == ENOMEM) return fail_memory(err, "the files of the site");

@@ -14,7 +14,7 @@ enum { MOST_BLANKS = 1024 };
 typedef struct seen {
     int hosts, lengths, encodings;
     const char *host, *length, *encoding;
-    bool odd; /* a name or value that another server may read as another one, or as two */
+    bool odd; /* a name or value that another server may read as a different one, or as two */
 } seen;
 
 static bool is_token(const char *name, size_t length) {
@@ -62,9 +62,8 @@ static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-/* The name or address of a Host header, in lower case, without brackets, port and last dot; false: it is
- * none.
- */
+/* Writes the name or address of a Host header, in lower case, without brackets, port and last dot; false: it
+ * has none. */
 static bool host_name(const char *host, char name[HOST_NAME]) {
     const char *end;
     if (*host == '[') {
@@ -82,7 +81,7 @@ static bool host_name(const char *host, char name[HOST_NAME]) {
     return true;
 }
 
-/* The address at which the connection came in. */
+/* Whether `name` is the address at which the connection came in. */
 static bool is_local(struct MHD_Connection *connection, const char *name) {
     struct sockaddr_storage at;
     socklen_t size = sizeof at;
@@ -127,26 +126,26 @@ int headers_check(struct MHD_Connection *connection, const char *version, const 
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, check_header, &s);
     *sentence = NULL;
     if (s.odd)
-        *sentence = "a header's name or value has characters that it must not have";
+        *sentence = "a header's name or value has characters that HTTP forbids there";
     else if (s.lengths > 1 || s.encodings > 1 || (s.lengths && s.encodings))
         *sentence =
             "the length of the body is given twice; send one Content-Length, or one Transfer-Encoding";
     else if (s.lengths && (!*s.length || s.length[strspn(s.length, "0123456789")]))
         *sentence = "Content-Length is not a whole number";
     else if (s.encodings && strcasecmp(s.encoding, "chunked") != 0)
-        *sentence = "the only Transfer-Encoding that is known here is chunked";
+        *sentence = "the Transfer-Encoding must be chunked";
     else if (s.hosts > 1)
         *sentence = "the header Host is there twice";
     else if (!s.hosts && strcmp(version, "HTTP/1.0") != 0)
         *sentence = "the header Host is missing";
     if (*sentence) return 400;
     if (!s.hosts || is_ours(connection, s.host, rules)) return 0;
-    *sentence = "this server is not the host that the request names";
+    *sentence = "the header Host names another host than this server";
     return 421;
 }
 
-/* As libmicrohttpd decodes paths, except that %00 becomes a control character, which no path has: a NUL would
- * end the path for whoever compares it. */
+/* Decodes %XX as libmicrohttpd does, except that %00 becomes a control character, which no path has: a NUL
+ * would end the path for whoever compares it. */
 size_t headers_decode(void *context, struct MHD_Connection *connection, char *text) {
     (void)context, (void)connection;
     char *to = text;

@@ -1,4 +1,5 @@
-/* Checks the headers of an HTTP request before anything else is done with it, and decodes its path. */
+/* Checks the headers of an HTTP request before anything else is done with it (one body length, a Host that is
+ * this server), and decodes its path and checks that for control characters. */
 #ifndef SERVE_HEADERS_H
 #define SERVE_HEADERS_H
 
@@ -8,20 +9,21 @@
 enum { HOST_NAME = 256 };
 
 typedef struct header_rules {
-    const char *host;        /* that it listens at */
-    const char *const *name; /* [names]: others that it is called by */
+    const char *host;        /* address that the server listens at */
+    const char *const *name; /* [names]: its other names */
     int names;
 } header_rules;
 
-/* 0; or 400 where the length of the body is not told in one way, or 421 where Host names another host (DNS
- * rebinding: a foreign site whose name resolves to this machine), and why. The connection is then to
- * be closed: what follows may be a request that another server took for the body. */
+/* Returns 0; 400 for a malformed header, or a body whose length is not given in one way; 421 for a Host that
+ * is not this server (DNS rebinding: a foreign site whose name resolves to this machine). *sentence: the
+ * error message, NULL for 0. After an error close the connection: what follows may be a request that another
+ * server took for the body. */
 int headers_check(struct MHD_Connection *connection, const char *version, const header_rules *rules,
                   const char **sentence);
 
-/* For MHD_OPTION_UNESCAPE_CALLBACK. */
+/* Decodes a path in place, for MHD_OPTION_UNESCAPE_CALLBACK; returns its length. */
 size_t headers_decode(void *context, struct MHD_Connection *connection, char *text);
-/* Without control characters, and thus without %00. */
+/* Whether the path has no control characters, and thus had no %00. */
 bool path_is_plain(const char *path);
 
 #endif

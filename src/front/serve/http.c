@@ -1,5 +1,6 @@
-/* Handles one HTTP request (callbacks of libmicrohttpd): reads the body, checks token and type, submits it to
- * its endpoint, and suspends the connection until the answer is ready. */
+/* Handles one HTTP request (callbacks of libmicrohttpd): checks headers, token, method and type, reads the
+ * body, submits it to its endpoint, and suspends the connection until the answer is ready. Also the callbacks
+ * for connections that open or close. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static enum MHD_Result answer(exchange *x) {
 
 /* ---- From the headers on ----------------------------------------------------------------------------- */
 
-/* Compares in a time that depends on the length of `given` alone. */
+/* Compares in a time that does not depend on how many characters agree. */
 static bool same_token(const char *given, const char *token) {
     size_t length = strlen(given), expected = strlen(token);
     volatile size_t differs = length ^ expected;
@@ -97,8 +98,8 @@ static void refuse(exchange *x, int code, const char *sentence) {
     fail(&x->err, ONET_BAD, "%s", sentence);
 }
 
-/* Checks what the headers tell. A refusal is sent when the body has been read, so that the connection can be
- * used again; one that is too long is not read. */
+/* Checks the headers. A refusal is sent when the body has been read, so that the connection can be used
+ * again; a body that is too long is not read. */
 static enum MHD_Result begin(exchange *x, const char *method, const char *version) {
     bool posts = x->to < ENDPOINTS;
     const server_options *o = &x->s->o;
@@ -118,7 +119,8 @@ static enum MHD_Result begin(exchange *x, const char *method, const char *versio
     if (MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
         x->s->o.header)
         refuse(x, 431, "the headers are longer than this server takes");
-    if (!allowed(x)) refuse(x, 401, "this server asks for its token: 'Authorization: Bearer TOKEN'");
+    if (!allowed(x))
+        refuse(x, 401, "the token is missing or wrong: send it as 'Authorization: Bearer TOKEN'");
     if (posts && !x->post) refuse(x, 405, "this path takes POST");
     if (!posts && strcmp(method, "GET") && strcmp(method, "HEAD")) refuse(x, 405, "this path takes GET");
     if (posts && !is_json(x))

@@ -1,12 +1,12 @@
-/* Counts requests by route and status code and their response times in a histogram, and writes them in
- * Prometheus's text format. */
+/* Counts requests by route and status code, keeps a histogram of response times, and writes both, with counts
+ * of connections and the memory and open files of the process, in Prometheus's text format. */
 #include "front/serve/exchange.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* Others are counted as 500. */
+/* Other status codes are counted as 500. */
 static const int codes[METRIC_CODES] = {200, 304, 400, 401, 404, 405, 413, 415, 500, 503, 408, 431};
 static const double bounds[METRIC_BUCKETS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                               0.05,   0.1,   0.25,   1,     5,    30};
@@ -67,7 +67,7 @@ static void write_times(metrics *m, text *t) {
 
 static long open_files(void) {
     DIR *folder = opendir("/proc/self/fd");
-    long count = -1; /* the folder itself is one of them */
+    long count = -1; /* opendir's own descriptor does not count */
     if (!folder) return 0;
     for (struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
     closedir(folder);

@@ -26,7 +26,7 @@ static const char SITE_POLICY[] =
     "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-/* What Access-Control-Allow-Origin says to the site that asks; NULL: it may not. */
+/* Returns the value of Access-Control-Allow-Origin for the origin of the request; NULL: it is not allowed. */
 static const char *origin_allowed(const exchange *x) {
     const server_options *o = &x->s->o;
     const char *given =
@@ -126,7 +126,7 @@ static int code_of(onet_status status) {
     }
 }
 
-/* The field of a request that a library field stands for; false: clients cannot set it.*/
+/* The field_namer of the server: the request's field for a library field; false: clients cannot set it. */
 static bool request_field(const char *field, char name[FIELD_NAME]) {
     static const char *const known[] = {"decode", "beam", "top", "seed"};
     static const char options[] = "onet_order_options.";
@@ -231,7 +231,7 @@ static enum MHD_Result send_metrics(exchange *x) {
     return reply_text(x, &t, "text/plain; version=0.0.4; charset=utf-8");
 }
 
-/* Whether a client takes gzip: named in Accept-Encoding, and not with the weight 0. */
+/* Whether a client takes gzip: Accept-Encoding names it or *, and not with the weight 0. */
 static bool takes_gzip(exchange *x) {
     const char *given = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Accept-Encoding");
     bool all = false;
@@ -248,7 +248,8 @@ static bool takes_gzip(exchange *x) {
     return all;
 }
 
-/* packed: gzip bytes of the file, which the response frees; NULL: it is sent as it is. */
+/* Sends a file, or 304 if the client has it. packed: gzip of the file, which the response frees; NULL: the
+ * file is sent as it is. */
 static enum MHD_Result send_file(exchange *x, int fd, const struct stat *state, const char *type,
                                  char *packed, size_t packed_size) {
     char tag[80];
@@ -277,7 +278,7 @@ static enum MHD_Result send_file(exchange *x, int fd, const struct stat *state, 
     return send_response(x, same ? 304 : 200, response, type, SITE_POLICY);
 }
 
-/* What "/" shows if there is no site. */
+/* Sends the page at "/" if no browser page is installed. */
 static enum MHD_Result send_index(exchange *x) {
     text t = {0};
     text_put(&t,

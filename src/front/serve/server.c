@@ -1,5 +1,5 @@
-/* Starts the HTTP server (socket, libmicrohttpd, batchers, endpoints), disconnects slow clients, reloads the
- * site's files and shuts it down. */
+/* Starts the HTTP server (limit of open files, socket, libmicrohttpd, batchers, endpoints), disconnects slow
+ * clients, reloads the site's files, and drains and stops it. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@ typedef struct server_options {
     int names;
     const char *const *origin; /* [origins]: whose pages may ask (CORS); "*": any */
     int origins;
-    const char *token; /* of `Authorization: Bearer`; NULL: none is asked for */
+    const char *token; /* of `Authorization: Bearer`; NULL: none is needed */
     const char *site;  /* folder of static files; NULL: a small index */
     request_limits limits;
     size_t body, header; /* bytes */
@@ -24,19 +24,20 @@ typedef struct server_options {
 
 typedef struct server server;
 
-/* Listens; the models must live as long as the server. */
+/* Starts to listen; the models must live as long as the server. */
 onet_status server_start(server **s, models *m, const server_options *options, onet_error *err);
-/* The port that it listens on. */
+/* Returns the port that it listens on. */
 int server_port(const server *s);
-/* To be called a few times per second: cuts slow clients off. */
+/* Disconnects slow clients; call it a few times per second. */
 void server_watch(server *s);
-/* Lists the files of the site anew, and releases models that have been replaced. */
+/* Lists the files of the site anew, and frees orderers of models that have been replaced. After a failure the
+ * old files stay. */
 onet_status server_refresh(server *s, onet_error *err);
 /* Stops listening; requests on open connections still get answers, which close them. */
 void server_quiesce(server *s);
-/* Requests without a whole answer. */
+/* Returns the number of requests without a whole answer. */
 int server_under_way(const server *s);
-/* Requests that the engine works on; the server must not be stopped before they are done. */
+/* Returns the number of requests that the engine works on; stop the server only when they are done. */
 int server_working(const server *s);
 /* Ends long searches for tours with the best tour so far. */
 void server_hurry(server *s);

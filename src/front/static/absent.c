@@ -21,7 +21,7 @@ char *dlerror(void) {
     return (char *)"this program is linked statically and loads no library";
 }
 
-/* UTF-8 alone, which is checked and copied. */
+/* Supports UTF-8 alone, which iconv checks and copies. */
 iconv_t iconv_open(const char *to, const char *from) {
     if (!strcasecmp(to, "UTF-8") && !strcasecmp(from, "UTF-8")) return (iconv_t)0;
     errno = EINVAL;

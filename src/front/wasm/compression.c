@@ -1,5 +1,5 @@
 /* Replaces zlib and liblzma in the WebAssembly module. The browser page decompresses files with the browser's
- * own decoder before the library reads them, so only the checksum is implemented; compressed streams are
+ * own decoder before the library reads them, so only zlib's crc32 is implemented; compressed streams are
  * refused. */
 #include <lzma.h>
 #include <zlib.h>

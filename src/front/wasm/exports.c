@@ -1,7 +1,7 @@
 /* The C functions that the browser page calls for models, orders, sets and training (those of the tasks:
  * src/tasks/TASK/wasm). Arguments are numbers and pointers into the memory of the WebAssembly module; files
  * are those that the browser page put into the module's file system (web/files.js). On failure a function
- * returns 0, NULL or -1, as each says, and web_error returns the error message. */
+ * returns NULL, -1 or a status, as each says, and web_error returns the error message. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ EXPORT(web_free) void web_free(void *p) {
     free(p);
 }
 
-/* The kernels that run here: "simd128". */
+/* Returns the name of the kernels that run here, "simd128". */
 EXPORT(web_kernels) const char *web_kernels(void) {
     return onet_kernels_here()[0];
 }
@@ -60,7 +60,7 @@ onet_orderer *wasm_orderer(const onet_model *model, int beam, int top) {
     return last.orderer;
 }
 
-/* NULL on failure. */
+/* Loads a model; NULL on failure. */
 EXPORT(web_model_open) onet_model *web_model_open(const char *path) {
     onet_model *model;
     return onet_model_load(&model, path, &wasm_failure) ? NULL : model;
@@ -74,19 +74,19 @@ EXPORT(web_model_close) void web_model_close(onet_model *model) {
     onet_model_free(model);
 }
 
-/* Features of an item as the user gives it. */
+/* Returns the number of features of an item as the user gives it. */
 EXPORT(web_model_width) int web_model_width(const onet_model *model) {
     const onet_columns *columns = onet_model_columns(model);
     return columns ? onet_columns_width(columns) : onet_model_width(model);
 }
 
-/* The name of feature j; NULL where it has none. */
+/* Returns the name of a feature; NULL: it has none. */
 EXPORT(web_model_feature) const char *web_model_feature(const onet_model *model, int feature) {
     const onet_columns *columns = onet_model_columns(model);
     return columns ? onet_columns_name(columns, feature) : NULL;
 }
 
-/* Words in its vocabulary; 0: its items are numbers. */
+/* Returns the number of words in its vocabulary; 0: its items are numbers. */
 EXPORT(web_model_words) int web_model_words(const onet_model *model) {
     return onet_model_words(model) ? onet_words_count(onet_model_words(model)) : 0;
 }
@@ -97,7 +97,7 @@ EXPORT(web_model_parameters) int web_model_parameters(const onet_model *model) {
 
 /* ---- Orders ------------------------------------------------------------------------------------------ */
 
-/* A set that is lent: items [n, width], or rows [n] of the model's words. */
+/* Makes a set that borrows its items [n, width], or its rows [n] of the model's words. */
 static onet_sets lend(const onet_model *model, float *items, int32_t *rows, size_t *start) {
     return (onet_sets){.count = 1,
                        .width = onet_model_width(model),
@@ -119,8 +119,8 @@ int web_order(const onet_model *model, float *items, int32_t *rows, int n, int b
     return orderer && !onet_orderer_run(orderer, &set, &answer, &wasm_failure) ? answer.found : -1;
 }
 
-/* The choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it. Returns the
- * status. */
+/* Computes the choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it.
+ * Returns the status. */
 EXPORT(web_choices)
 int web_choices(const onet_model *model, float *items, int32_t *rows, int n, int32_t *order,
                 double *probability) {
@@ -133,8 +133,8 @@ int web_choices(const onet_model *model, float *items, int32_t *rows, int n, int
 
 /* ---- Sets -------------------------------------------------------------------------------------------- */
 
-/* How a file is read. Empty names: the defaults, or those of the model's columns; delimiter: of CSV, 0 for
- * its own. model, where it is not NULL, also has the vocabulary of words. */
+/* Returns the options to read a file. Empty names: the defaults, or those of the model's columns; delimiter:
+ * of CSV, 0 for the default. model: also gives the vocabulary of words; may be NULL. */
 static onet_read_options reading(const onet_model *model, const char *set, const char *rank,
                                  const char *features, int delimiter) {
     return (onet_read_options){.size = sizeof(onet_read_options),
@@ -146,7 +146,7 @@ static onet_read_options reading(const onet_model *model, const char *set, const
                                .delimiter = delimiter};
 }
 
-/* NULL on failure. */
+/* Reads a file of sets; NULL on failure. */
 EXPORT(web_sets_read)
 onet_sets *web_sets_read(const char *path, const onet_model *model, const char *set, const char *rank,
                          const char *features, int delimiter) {
@@ -171,18 +171,18 @@ EXPORT(web_sets_start) const size_t *web_sets_start(const onet_sets *sets) {
     return sets->start;
 }
 
-/* NULL: words. */
+/* Returns NULL for sets of words. */
 EXPORT(web_sets_items) const float *web_sets_items(const onet_sets *sets) {
     return sets->items;
 }
 
-/* NULL: not known. */
+/* Returns NULL if the order is not known. */
 EXPORT(web_sets_order) const int32_t *web_sets_order(const onet_sets *sets) {
     return sets->order;
 }
 
-/* About `wanted` sets that are held out of training, or else the others; equal sets stay together. NULL on
- * failure. */
+/* Returns a copy of about `wanted` sets that are held out of training or, if not held_out, of the others;
+ * equal sets stay together. NULL on failure. */
 EXPORT(web_sets_part) onet_sets *web_sets_part(const onet_sets *sets, size_t wanted, int held_out) {
     onet_sets *part = NULL;
     uint8_t *take = malloc(sets->count);
@@ -194,7 +194,8 @@ EXPORT(web_sets_part) onet_sets *web_sets_part(const onet_sets *sets, size_t wan
     return part;
 }
 
-/* Orders all sets by beam search: order [start[count]], logprob [count]. */
+/* Orders all sets by beam search: order [start[count]], logprob [count]. Returns 0; another number on
+ * failure. */
 EXPORT(web_sets_run)
 int web_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order, double *logprob) {
     onet_answer *answers = calloc(sets->count, sizeof *answers);
@@ -209,7 +210,7 @@ int web_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order,
     return status ? -1 : 0;
 }
 
-/* The set of a record in the model's order, to the writer. */
+/* Orders the set of a record and writes it. */
 static onet_status order_record(const onet_model *model, onet_record *record, onet_writer *writer) {
     const onet_words *words = onet_model_words(model);
     onet_orderer *orderer = wasm_orderer(model, 0, 0);
@@ -232,7 +233,7 @@ static onet_status order_record(const onet_model *model, onet_record *record, on
     return status;
 }
 
-/* What `ordernet order` writes for a file: each set with its order, in the format of the file at `from`.
+/* Orders each set of the file `from` and writes the file `to` in the same format, as `ordernet order` does.
  * Returns the status. */
 EXPORT(web_order_file)
 int web_order_file(const char *from, const char *to, const onet_model *model, const char *set,
@@ -266,7 +267,7 @@ int web_order_file(const char *from, const char *to, const onet_model *model, co
 
 /* ---- Training ---------------------------------------------------------------------------------------- */
 
-/* Tells the browser page how far training is; non-zero stops it. */
+/* Tells the browser page how far training or tuning is; non-zero stops it. */
 __attribute__((import_module("ordernet"), import_name("progress"))) int
 host_progress(int epoch, int epochs, double step, double steps, double loss, double valid_exact,
               double valid_loglik, double examples_per_second);
@@ -277,11 +278,11 @@ static int progress(void *context, const onet_progress *p) {
                          p->valid_loglik, p->examples_per_second);
 }
 
-/* What the last search has found. */
+/* The settings that the last search found. */
 static onet_train_options chosen;
 static int chosen_ranker;
 
-static const onet_tune_progress *search; /* while host_progress is told of it */
+static const onet_tune_progress *search; /* the report of the moment; NULL outside host_progress */
 
 static int tune_progress(void *context, const onet_tune_progress *p) {
     (void)context;
@@ -292,8 +293,8 @@ static int tune_progress(void *context, const onet_tune_progress *p) {
     return stop;
 }
 
-/* Within host_progress: the settings that are number k of the best, from 0, as text with tabs between exact
- * match, tau, 1 where the training was a whole one, seconds and settings; NULL: there are no more. Valid
+/* Callable only inside host_progress: returns the k-th best settings, from 0, as text with tabs between exact
+ * match, tau, 1 after a whole training (0 after a short one), seconds and settings; NULL past the end. Valid
  * until the next call. */
 EXPORT(web_tried)
 const char *web_tried(int k) {
@@ -305,10 +306,10 @@ const char *web_tried(int k) {
     return text;
 }
 
-/* Looks for the best settings until host_progress stops it, with trials and seconds in place of epochs and
- * steps, or for `seconds` in all, and keeps its trials at path, by which it goes on when it is called again.
- * text [room]: the settings that are the best so far, "" where no trial has ended. Returns the status;
- * ONET_INTERRUPTED: stopped. */
+/* Searches for the best settings for `seconds` in all, or until host_progress, which gets trials and seconds
+ * in place of epochs and steps, stops it. Keeps its trials at path, from which a later call continues. text
+ * [room]: receives the best settings so far, "" after a failure. Returns the status; ONET_INTERRUPTED:
+ * stopped. */
 EXPORT(web_tune)
 int web_tune(const onet_sets *sets, const char *path, double seconds, int seed, const char *kernels,
              char *text, int room) {
@@ -335,7 +336,7 @@ int web_tune(const onet_sets *sets, const char *path, double seconds, int seed, 
     return !status && result.stopped ? ONET_INTERRUPTED : (int)status;
 }
 
-/* The model of the settings that were found, without a stop. */
+/* Trains the linear ranker with the settings found; this cannot be stopped. */
 static onet_status train_ranker(onet_model **model, const onet_sets *sets) {
     onet_ranker_options o = {.size = sizeof o,
                              .relative = chosen.settings.relative,
@@ -373,7 +374,8 @@ int web_train(const onet_sets *sets, const onet_sets *valid, const char *path, i
     return status;
 }
 
-/* The measures of each set of `sets` by the model; *each [count], to be freed, whatever is returned. */
+/* Lets the model order `sets`, and writes the measures of each set to *each [count], which the caller frees,
+ * also after a failure. */
 static onet_status measure(const onet_model *model, const onet_sets *sets, onet_set_measure **each) {
     size_t first = sets->start[0], items = sets->start[sets->count] - first;
     onet_answer *answers = calloc(sets->count, sizeof *answers);
@@ -390,11 +392,11 @@ static onet_status measure(const onet_model *model, const onet_sets *sets, onet_
     return status;
 }
 
-/* What the model at path, trained on `sets`, is worth on `valid`. Out: figures [4, 6], mean and 95% interval
- * of exact match and of tau for guessing, the best feature, the linear ranker and the model; facts [3]:
- * whether the best feature falls, whether the model failed, whether it is a ranker itself; text [room], in
- * lines: the name of the best feature, the conclusion and, where the model failed or is beaten, what is odd
- * about the sets. Returns the status. */
+/* Compares the model at path, trained on `sets`, with simple rules on `valid`. Out: figures [4, 6], mean and
+ * 95% interval of exact match and of tau for guessing, the best feature, the linear ranker and the model;
+ * facts [3]: whether the best feature falls, whether the model failed, whether it is a ranker itself; text
+ * [room], in lines: the name of the best feature, the conclusion and, if the model failed or is beaten, what
+ * is odd about the sets. Returns the status. */
 EXPORT(web_report)
 int web_report(const onet_sets *sets, const onet_sets *valid, const char *path, double *figures, int *facts,
                char *text, size_t room) {

@@ -3,17 +3,17 @@
  * utf8proc's tables would make up most of the download. */
 #include <utf8proc.h>
 
-/* The lower case of a code point, and its capital. */
+/* Return the lower case of a code point, and its capital. */
 __attribute__((import_module("ordernet"), import_name("lower"))) int32_t host_lower(int32_t point);
 __attribute__((import_module("ordernet"), import_name("title"))) int32_t host_title(int32_t point);
-/* text [length] in normal form C: its code points into points [room]; returns their number, -1 if the text is
- * not UTF-8. */
+/* Writes the code points of text [length] in normal form C to points [room]; returns their number, -1 if the
+ * text is not UTF-8. */
 __attribute__((import_module("ordernet"), import_name("compose"))) ptrdiff_t
 host_compose(const uint8_t *text, size_t length, int32_t *points, size_t room);
 
 utf8proc_ssize_t utf8proc_iterate(const utf8proc_uint8_t *text, utf8proc_ssize_t length,
                                   utf8proc_int32_t *point) {
-    static const int32_t least[5] = {0, 0, 0x80, 0x800, 0x10000}; /* of a form of so many bytes */
+    static const int32_t least[5] = {0, 0, 0x80, 0x800, 0x10000}; /* smallest code point with so many bytes */
     *point = -1;
     if (!length) return 0;
     if (length < 0) length = 4;

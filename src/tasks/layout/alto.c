@@ -1,6 +1,6 @@
-/* Reads and rewrites the reading order of ALTO files (an XML format for OCR results), versions 2 to 4: blocks
- * and lines with HPOS, VPOS, WIDTH, HEIGHT. The order is that of the blocks in the file, of their IDNEXT
- * links, or of ReadingOrder where there is one (4.3 and newer). */
+/* Reads and rewrites the reading order of ALTO files (an XML format for OCR results), versions 2 to 4:
+ * blocks, with their types from tags, and lines, with HPOS, VPOS, WIDTH, HEIGHT. The order is that of the
+ * blocks in the file, of their IDNEXT links, or of ReadingOrder where there is one (4.3 and newer). */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static bool number_of(const xmlNode *node, const char *name, double *value) {
     return *text && number_scan(text, end, NUMBER_LOOSE, value) == end;
 }
 
-/* The box of an element: its own numbers, or its outline. */
+/* Reads the box of an element from its numbers, or from its outline. */
 static void box_of(const xmlNode *node, page_box *box) {
     double x, y, width, height;
     if (number_of(node, "HPOS", &x) && number_of(node, "VPOS", &y) && number_of(node, "WIDTH", &width) &&
@@ -41,7 +41,7 @@ static const char *block_type(const xmlNode *node) {
                                               : NULL;
 }
 
-/* The box around all blocks in a block that has none of its own. */
+/* Sets the box of a block without one of its own: around all blocks in it. */
 static void box_of_parts(const xmlNode *node, page_box *box) {
     for (const xmlNode *c = node->children; c; c = c->next)
         if (c->type == XML_ELEMENT_NODE && block_type(c)) {
@@ -54,14 +54,14 @@ static void box_of_parts(const xmlNode *node, page_box *box) {
         }
 }
 
-/* The value of an attribute, in the document; "" where it is missing. */
+/* Returns the value of an attribute, owned by the document; "" if it is missing. */
 static const char *value_of(const xmlNode *node, const char *name) {
     const xmlAttr *attribute = xmlHasProp(node, (const xmlChar *)name);
     const xmlNode *text = attribute ? attribute->children : NULL;
     return text && text->content ? (const char *)text->content : "";
 }
 
-/* What blocks are: LABEL of the tags that TAGREFS names, by ID. */
+/* The types of blocks: the LABEL of each tag that TAGREFS may name, sorted by ID. */
 typedef struct tag {
     const char *id, *label;
 } tag;
@@ -87,7 +87,7 @@ static onet_status read_tags(tags *t, const page_file *f, onet_error *err) {
     return ONET_OK;
 }
 
-/* The label of the first of the block's tags that has one; "paragraph": none. */
+/* Returns the label of the first of the block's tags that has one; "paragraph" if none has. */
 static const char *label_of(const tags *t, const xmlNode *node) {
     char id[128];
     for (const char *at = value_of(node, "TAGREFS"); *at; at += strspn(at, " ")) {
@@ -101,7 +101,7 @@ static const char *label_of(const tags *t, const xmlNode *node) {
     return "paragraph";
 }
 
-/* What the blocks of a part of the page have in common. */
+/* Where the blocks of a part of the page go, and what they have in common. */
 typedef struct blocks {
     page_file *f;
     page *p;
@@ -150,7 +150,7 @@ static onet_status read_blocks(const blocks *b, const xmlNode *node, onet_error 
     return status;
 }
 
-/* The name of the scan: Description/sourceImageInformation/fileName. */
+/* Reads the name of the scan: Description/sourceImageInformation/fileName. */
 static void read_image(const page_file *f, page *p) {
     const xmlNode *at = xmlDocGetRootElement(f->xml.doc);
     static const char *const way[] = {"Description", "sourceImageInformation", "fileName"};
@@ -183,7 +183,7 @@ static void read_group(page_file *f, const page_names *n, const xmlNode *group, 
         bool line = false;
         page_region *r = page_names_find(n, id, &line);
         if (!r)
-            page_file_note(f, xmlGetLineNo(c), "the reading order names '%s', which no block is called", id);
+            page_file_note(f, xmlGetLineNo(c), "the reading order names '%s', but no block has this id", id);
         else if (r->listed && !line)
             page_file_note(f, xmlGetLineNo(c), "the reading order names '%s' twice", id);
         else if (!r->listed) {
@@ -197,7 +197,7 @@ static void read_group(page_file *f, const page_names *n, const xmlNode *group, 
 /* ---- IDNEXT: a block names the one that is read after it ------------------------------------------------
  */
 
-/* The start tag of a region's block. */
+/* Returns the start tag of a region's block. */
 static const xml_place *place_of(const page_file *f, const page_region *r) {
     return &f->xml.places[r->element];
 }
@@ -206,7 +206,7 @@ static bool next_of(const page_file *f, const page_region *r, text_span *value) 
     return xml_value(&f->text, place_of(f, r), "IDNEXT", value);
 }
 
-/* Whether blocks of the page name those that follow them. */
+/* Whether a block of the page has an IDNEXT. */
 static bool is_chained(const page_file *f, const page *p) {
     text_span value;
     for (int k = 0; k < p->count; k++)
@@ -233,7 +233,7 @@ static onet_status read_chains(page_file *f, page *p, const page_names *n, onet_
         if (!id)
             status = fail_memory(err, "the reading order of a page");
         else if (!other || line || !other->listed || other < p->regions || other >= p->regions + p->count)
-            page_file_note(f, r->line, "IDNEXT names '%s', which no block of text on the page is called", id);
+            page_file_note(f, r->line, "IDNEXT names '%s', but no block of text on the page has this id", id);
         else {
             next[k] = other;
             named[other - p->regions] = true;
@@ -251,7 +251,8 @@ static onet_status read_chains(page_file *f, page *p, const page_names *n, onet_
     return status;
 }
 
-/* Where the attribute of that value begins, with the white before it; the value's quote ends it. */
+/* Returns the span of the attribute that has this value, from the white space before it to its closing quote.
+ */
 static text_span attribute_of(const page_text *t, text_span value) {
     size_t start = value.start - 1;
     while (start && t->utf8[start] != 'I') start--;
@@ -378,7 +379,8 @@ static onet_status write_group(page_file *f, const page_names *n, const xmlNode 
     return status;
 }
 
-/* The blocks of the margins stand before those of the print space, wherever they are on the page. */
+/* Without ReadingOrder and IDNEXT blocks stay in their element: those of the margins are read before those of
+ * the print space. */
 static onet_status settle(page_file *f, onet_error *err) {
     for (size_t i = 0; i < f->count; i++)
         if (is_chained(f, &f->pages[i])) return ONET_OK;

@@ -1,6 +1,6 @@
 /* Data augmentation for `pages train`: makes variants of a page as other segmentations, crops and scans would
  * give. The order of two regions does not depend on the other regions, so the regions that are left keep
- * their order. */
+ * their order. Also makes copies of pages without separators and images. */
 #include "tasks/layout/augment.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 
-/* Lengths are in heights of the page's text. */
+/* In units of the height of the box around all placed regions. */
 static const double ALIGNED = 0.02, SPLIT_HEIGHT = 0.06, MOST_SKEW = 0.012, NOISE = 0.0015;
 
 typedef struct piece {
@@ -18,7 +18,7 @@ typedef struct piece {
     page_kind kind;
 } piece;
 
-/* What is made into a variant. */
+/* The parts of a page that become a variant. */
 typedef struct pieces {
     piece *all;      /* [2 n]: the regions in their order */
     page_box *lines; /* [lines]: the separators */
@@ -52,12 +52,12 @@ static int resegment(const piece *in, int n, piece *out, rng *r) {
     return count;
 }
 
-/* Twice the middle of a box along an axis. */
+/* Returns twice the middle of a box along an axis. */
 static double middle_of(const page_box *b, bool across) {
     return across ? b->x0 + b->x1 : b->y0 + b->y1;
 }
 
-/* Keeps the pieces whose middle is in a window of the page, or all where fewer than three are. */
+/* Keeps the pieces whose middle is in a window of the page, or all if fewer than three are. */
 static void crop(pieces *p, rng *r) {
     bool across = rng_uniform(r) < 0.5;
     double low = INFINITY, high = -INFINITY;
@@ -89,7 +89,7 @@ static void leave_out(pieces *p, rng *r) {
     p->n = kept;
 }
 
-/* Layout analysis misses separators. */
+/* Leaves out some separators, since layout analysis misses some. */
 static void leave_out_lines(pieces *p, rng *r) {
     double share = 0.3 * rng_uniform(r);
     int kept = 0;
@@ -119,7 +119,7 @@ static void distort_all(pieces *p, rng *r) {
     for (int i = 0; i < p->line_count; i++) distort(&p->lines[i], &d, r);
 }
 
-/* A box in heights of the page's text, from the corner of its bounds. */
+/* Returns a box relative to the corner of `bounds`, in heights of `bounds`. */
 static page_box scaled(const page_box *b, const page_box *bounds) {
     double unit = page_box_height(bounds) > 0 ? page_box_height(bounds) : 1;
     return (page_box){(b->x0 - bounds->x0) / unit, (b->y0 - bounds->y0) / unit, (b->x1 - bounds->x0) / unit,

@@ -6,12 +6,11 @@
 #include "engine/base/rng.h"
 #include "tasks/layout/order/page.h"
 
-/* A page like p, with the given order that follows from p's: paragraphs joined or divided, a part of the
- * page, regions left out, some separators left out, the scan askew, other proportions, boxes a little
- * off, kinds not known. Free it. */
+/* Makes a variant of p, whose given order follows from that of p: by chance paragraphs are joined or divided,
+ * the page is cropped, regions and separators are left out, the scan is askew and has other proportions,
+ * boxes are a little off, kinds are unknown. The caller frees it. */
 onet_status page_variant(page *variant, const page *p, rng *r, onet_error *err);
-/* A copy of the placed regions with their given order, as of a file without separators and images. Free it.
- */
+/* Copies the placed regions with their given order, without separators and images. The caller frees it. */
 onet_status page_without_context(page *copy, const page *p, onet_error *err);
 
 #endif

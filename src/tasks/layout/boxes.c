@@ -1,6 +1,6 @@
 /* Reads and rewrites boxes in JSON: a list of boxes, which is written back in reading order (with
  * page numbers, the boxes of a page trade places among themselves), or a list of such lists, one per page; a
- * document of docling, the references of whose body are moved; or JSON Lines with one page per line,
+ * document of docling, whose body's references are moved; or JSON Lines with one page per line,
  * {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]}, whose "order" is written. Everything else stays as
  * it was, byte for byte. */
 #include <math.h>
@@ -23,7 +23,7 @@ static bool whole_number(const json_value *value, int64_t *out) {
     return true;
 }
 
-/* The first n elements of an array, all of them numbers. */
+/* Reads the first n elements of an array; false: one is no number. */
 static bool numbers_of(const json_value *array, size_t n, double *out) {
     for (size_t i = 0; i < n; i++) {
         const json_value *value = json_element(array, i);
@@ -33,7 +33,7 @@ static bool numbers_of(const json_value *array, size_t n, double *out) {
     return true;
 }
 
-/* Four members of an object by their keys; false: one is missing, or no number. */
+/* Reads four members of an object by their keys; false: one is missing, or no number. */
 static bool members_of(const json_value *object, const char *const keys[4], double *out) {
     for (int i = 0; i < 4; i++) {
         const json_value *value = json_member(object, keys[i]);
@@ -43,7 +43,7 @@ static bool members_of(const json_value *object, const char *const keys[4], doub
     return true;
 }
 
-/* Numbers x0, y0, x1, y1, ... one after the other as points; false: it is no such list. */
+/* Reads a list of numbers x0, y0, x1, y1, ... as points; false: it is no such list. */
 static bool points_of(const json_value *value, page_box *box) {
     size_t count = json_elements(value);
     if (count < 6 || count % 2) return false;
@@ -54,8 +54,8 @@ static bool points_of(const json_value *value, page_box *box) {
     return true;
 }
 
-/* A box in one of the forms that tools write; depth guards against a box within a box. Two corners are kept
- * as they are written, so that page_box_valid tells whether the upper left one comes first. */
+/* Reads a box in one of the forms that tools write; depth limits how deep boxes are nested. Two corners are
+ * kept as they are written, so that page_box_valid tells whether the upper left one comes first. */
 static bool box_of(const json_value *value, page_box *box, int depth) {
     static const char *const corners[][4] = {{"x0", "y0", "x1", "y1"},
                                              {"xmin", "ymin", "xmax", "ymax"},
@@ -106,7 +106,7 @@ static bool box_of(const json_value *value, page_box *box, int depth) {
     return depth < 3 && json_elements(prov) && box_of(json_element(prov, 0), box, depth + 1);
 }
 
-/* The type under one of the keys that tools use, in the words of PAGE XML; other words stay. */
+/* Returns the type under one of the keys that tools use, in the words of PAGE XML; other words stay. */
 static const char *type_of(const json_value *value) {
     static const char *const keys[] = {"type", "label", "category", "class", "block_type"};
     static const char *const words[][2] = {
@@ -131,7 +131,8 @@ static page_kind kind_of(const char *type) {
     return !strcasecmp(type, "separator") ? KIND_SEPARATOR : page_kind_of(type);
 }
 
-/* The flags after the four numbers of a box, as in the training data: heading, furniture, note, not text. */
+/* Reads the flags after the four numbers of a box, as in the training data: heading, furniture, note, not
+ * text. */
 static page_kind flags_of(const json_value *item) {
     for (size_t i = 4; i < 8 && i < json_elements(item); i++)
         if (json_is(&item->items[i], '0') && item->items[i].number > 0.5)
@@ -154,8 +155,8 @@ static onet_status fail_reversed(const page_file *f, long line, size_t number, c
                 f->path, line, number, b->x0, b->y0, b->x1, b->y1);
 }
 
-/* Adds item `number` of a list, which stands in that line of the file, to the page. Without an id it is
- * named by its number. */
+/* Adds item `number` of a list, on line `line` of the file, to the page. Without an id it is named by its
+ * number. */
 static onet_status add_box(page_file *f, page *p, const json_value *value, size_t number, long line,
                            onet_error *err) {
     static const char *const flagged[] = {"paragraph", "heading", "header", "footnote", "table"};
@@ -165,7 +166,8 @@ static onet_status add_box(page_file *f, page *p, const json_value *value, size_
     char name[32];
     snprintf(name, sizeof name, "item %zu", number);
     if (p->count >= ONET_PAGES_MAX_REGIONS)
-        return fail(err, ONET_BAD, "%s:%ld: over %d boxes", f->path, line, ONET_PAGES_MAX_REGIONS);
+        return fail(err, ONET_BAD, "%s:%ld: the page has over %d boxes", f->path, line,
+                    ONET_PAGES_MAX_REGIONS);
     page_region *r = page_add(p, id && *id ? id : name, type, plain ? flags_of(value) : kind_of(type));
     if (!r) return fail_memory(err, "the boxes of a page");
     r->line = line;
@@ -186,7 +188,7 @@ static onet_status add_box(page_file *f, page *p, const json_value *value, size_
         f->path, line, number);
 }
 
-/* Notes where a piece of the text stands, as an element of the file; places are used as for XML. */
+/* Notes the span of a part of the text as an element of the file, as for XML. */
 static onet_status add_place(page_file *f, const char *from, const char *to, onet_error *err) {
     size_t start = (size_t)(from - f->text.utf8), end = (size_t)(to - f->text.utf8);
     if (!array_reserve(&f->xml.places, &f->xml.room, f->xml.count + 1, sizeof *f->xml.places))
@@ -195,10 +197,10 @@ static onet_status add_place(page_file *f, const char *from, const char *to, one
     return ONET_OK;
 }
 
-/* Pages that are called by a text get numbers from here on, by the order in which they appear. */
+/* Pages with names instead of numbers are numbered from here on, in the order in which they appear. */
 static const int64_t PAGES_BY_NAME = (int64_t)1 << 60;
 
-/* The page under a key, a number or text; numbers in quotes are numbers. */
+/* Reads the number or name of a page; a number in quotes is a number. */
 static onet_status take_page(const json_value *value, names *called, int64_t *number) {
     const char *text = json_text(value), *end = text ? text + strlen(text) : NULL;
     double x;
@@ -214,7 +216,7 @@ static onet_status take_page(const json_value *value, names *called, int64_t *nu
     return ONET_OK;
 }
 
-/* The page that an item of a document is on, where it says one; otherwise 0. */
+/* Finds the page that an item says it is on; 0 if it says none. */
 static onet_status find_page(const page_file *f, const json_value *value, long line, size_t item,
                              names *called, int64_t *number, onet_error *err) {
     static const char *const keys[] = {"page", "page_no", "page_number", "page_num", "page_idx"};
@@ -254,7 +256,7 @@ static long lines_between(const char *from, const char *to) {
     return lines;
 }
 
-/* Finds where the items of a list, which stands in that line, stand. */
+/* Finds the place, line and page of each item of a list, which begins on line `line`. */
 static onet_status find_items(page_file *f, const json_value *list, long line, list_item *items,
                               onet_error *err) {
     onet_status status = ONET_OK;
@@ -272,7 +274,7 @@ static onet_status find_items(page_file *f, const json_value *list, long line, l
     return status;
 }
 
-/* The pages of such files trade the places of their items, where others have a member "order". */
+/* The element of pages whose items trade places; other pages have a member "order" there. */
 static const size_t NO_ORDER = SIZE_MAX;
 
 static page *add_page(page_file *f) {
@@ -281,7 +283,7 @@ static page *add_page(page_file *f) {
     return p;
 }
 
-/* The items of each page trade places among themselves. */
+/* Reads a list of boxes; those of each page trade places among themselves. */
 static onet_status read_list(page_file *f, const json_value *list, long line, onet_error *err) {
     size_t count = list->count, element = f->xml.count;
     list_item *items = array_new(count + 1, sizeof *items);
@@ -315,7 +317,7 @@ static bool is_page(const json_value *value) {
     return boxes;
 }
 
-/* A list of boxes, or a list of such lists. */
+/* Reads a list of boxes, or a list of such lists, one per page. */
 static onet_status read_lists(page_file *f, const json_value *list, long line, onet_error *err) {
     bool pages = list->count > 0;
     for (size_t i = 0; i < list->count && pages; i++) pages = is_page(&list->items[i]);
@@ -331,7 +333,7 @@ static onet_status read_lists(page_file *f, const json_value *list, long line, o
     return status;
 }
 
-/* What {"$ref": "#/texts/12"} refers to in a document of docling; NULL: nothing. */
+/* Returns what {"$ref": "#/texts/12"} refers to in a document of docling; NULL: nothing. */
 static const json_value *referred(const json_value *document, const json_value *reference) {
     const char *path = json_text(json_member(reference, "$ref"));
     char key[32];
@@ -341,7 +343,7 @@ static const json_value *referred(const json_value *document, const json_value *
     return json_element(json_member(document, key), index);
 }
 
-/* An item of the body of a docling document, whose place is being looked for. */
+/* An item of the body of a docling document whose box and page are being looked for. */
 typedef struct body_item {
     const page_file *f;
     const json_value *document;
@@ -351,8 +353,8 @@ typedef struct body_item {
     page_box *box;
 } body_item;
 
-/* Adds the place of an item and, if that has none, of what it holds, as far as it is on the same page. A list
- * of docling is such a group. */
+/* Adds the box of an item or, if it has none, those of its children on the same page: a list of docling has
+ * only children. */
 static onet_status add_item(body_item *b, const json_value *item, int depth, onet_error *err) {
     page_box own = page_box_none;
     const json_value *children = json_member(item, "children");
@@ -374,8 +376,8 @@ static onet_status add_item(body_item *b, const json_value *item, int depth, one
     return status;
 }
 
-/* A document of docling: its order is that of the references in its body. Those of a page trade places; what
- * has no place on a page stays. */
+/* Reads a document of docling: its order is that of the references in its body. Those of a page trade places;
+ * one without a box stays. */
 static onet_status read_document(page_file *f, const json_value *document, long line, onet_error *err) {
     const json_value *body = json_member(document, "body"), *list = json_member(body, "children");
     if (json_is_twice(document, "body") || json_is_twice(body, "children"))
@@ -405,8 +407,8 @@ static onet_status read_document(page_file *f, const json_value *document, long 
         if (!p || items[i].page != page_no) p = add_page(f);
         page_no = items[i].page;
         if (p && p->count >= ONET_PAGES_MAX_REGIONS)
-            status = fail(err, ONET_BAD, "%s:%ld: over %d boxes on page %lld", f->path, items[i].line,
-                          ONET_PAGES_MAX_REGIONS, (long long)page_no);
+            status = fail(err, ONET_BAD, "%s:%ld: there are over %d boxes on page %lld", f->path,
+                          items[i].line, ONET_PAGES_MAX_REGIONS, (long long)page_no);
         page_region *r =
             p && !status ? page_add(p, json_text(json_member(reference, "$ref")), type, kind_of(type)) : NULL;
         if (!r && !status) status = fail_memory(err, "the boxes of a page");
@@ -425,7 +427,7 @@ static onet_status read_document(page_file *f, const json_value *document, long 
     return status;
 }
 
-/* Text of an object's member, copied; *copy stays where it has none. */
+/* Copies the text of an object's member; *copy stays as it is if there is none. */
 static onet_status copy_text(char **copy, const json_value *object, const char *key, onet_error *err) {
     const char *text = json_text(json_member(object, key));
     return !text || (*copy = strdup(text)) ? ONET_OK : fail_memory(err, "the names of a page");
@@ -442,7 +444,7 @@ static onet_status read_object(page_file *f, const json_value *object, long line
                     f->path, line);
     page *p = page_file_add(f);
     if (!p) return fail_memory(err, "a page");
-    /* Without an order it is written before the bracket that closes the object. */
+    /* Without an "order", one is written before the bracket that closes the object. */
     p->element = f->xml.count;
     onet_status status = order ? add_place(f, order->at, order->end, err)
                                : add_place(f, object->end - 1, object->end - 1, err);
@@ -460,7 +462,8 @@ static onet_status read_object(page_file *f, const json_value *object, long line
         else
             p->regions[i].given = (int)k;
     }
-    /* Items that an order leaves out are context. One that names separators instead did not count them. */
+    /* Items that an order leaves out are context. If it names separators instead, its indices did not count
+     * separators. */
     int line_named = -1, left_out = -1;
     for (int i = 0; !status && json_elements(order) && i < p->count; i++) {
         page_region *r = &p->regions[i];
@@ -477,7 +480,7 @@ static onet_status read_object(page_file *f, const json_value *object, long line
     return status;
 }
 
-/* Reads a piece of the text, which begins in that line: an object, which is a page or a document; or a list,
+/* Reads a part of the text, which begins on line `line`: an object, which is a page or a document; or a list,
  * if it is the whole text. */
 static onet_status read_piece(page_file *f, size_t start, size_t end, long line, onet_error *err) {
     json_tree tree;

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
-#include "tasks/layout/options.h"
+#include "tasks/layout/commands.h"
 
 typedef struct check_values {
     pages_values pages;
@@ -26,7 +26,7 @@ typedef struct checked {
     page *page;
     double logprob;    /* of the given order, per region */
     double confidence; /* in the found order */
-    int first;         /* the first place at which the found order is another; -1: none */
+    int first;         /* the first place at which the found order differs from the given one; -1: none */
 } checked;
 
 /* Sorts pages: those that the model is unsure of, the least sure first; then the least probable first. */
@@ -39,7 +39,7 @@ static int by_doubt(const void *a, const void *b) {
                                     : strcmp(x->page->id, y->page->id);
 }
 
-/* The name of a region: its id, or where it stands in the file. */
+/* Writes the name of a region: its id, or its line in the file. */
 static const char *name_of(const page_region *r, char text[64]) {
     if (*r->id)
         shown_text(text, 64, r->id, strlen(r->id));
@@ -111,7 +111,8 @@ static onet_status check(const check_values *v, const pages_net *net, pages_know
     return status;
 }
 
-/* What finds the given orders best. On pages that nobody corrected that says nothing. */
+/* Prints what finds the given orders best, with --corrected alone: on pages that nobody corrected it says
+ * nothing. */
 static onet_status recommend(const check_values *v, const pages_known *known, onet_error *err) {
     pages_best best;
     char text[PATH_MAX];

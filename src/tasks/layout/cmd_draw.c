@@ -1,5 +1,5 @@
 /* ordernet pages draw: draws a page's regions with the given and the found reading order, over the scan (PNG
- * or JPEG) if there is one. */
+ * or JPEG) if --image or the page file names one. */
 #include <cairo/cairo.h>
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include "app/command.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/options.h"
+#include "tasks/layout/commands.h"
 
 /* ---- scans of pages, to draw over ---- */
 
@@ -42,7 +42,7 @@ static void say_nothing(j_common_ptr jpeg, int level) {
     (void)level;
 }
 
-/* The rows of the picture into a surface. All that must outlive a jump belongs to the caller. */
+/* Reads the rows of the picture into a surface. All that must outlive a jump belongs to the caller. */
 static void read_rows(struct jpeg_decompress_struct *jpeg, FILE *file, cairo_surface_t **scan) {
     jpeg_create_decompress(jpeg);
     jpeg_stdio_src(jpeg, file);
@@ -162,7 +162,7 @@ static void draw_arrow(canvas *c, double x0, double y0, double x1, double y1) {
     cairo_stroke(c->cr);
 }
 
-/* The places as numbers in the upper left corners; where several regions share a corner, side by side. */
+/* Draws the places as numbers in the upper left corners, side by side if several regions share a corner. */
 static onet_status draw_numbers(canvas *c, const frame *f, const page *p, const int32_t *order,
                                 onet_error *err) {
     enum { SIZE = 9, MOST = 8 };
@@ -191,7 +191,7 @@ static onet_status draw_numbers(canvas *c, const frame *f, const page *p, const 
     return status;
 }
 
-/* The steps of one order; those that the other order does not have are orange. */
+/* Draws the steps of one order; those that the other order does not have are orange. */
 static onet_status draw_order(canvas *c, const frame *f, const page *p, bool found, onet_error *err) {
     onet_status status;
     int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
@@ -233,7 +233,7 @@ static double legend_text(canvas *c, double x, double y, const char *text) {
     return x + canvas_text_width(c, style, text) + 16;
 }
 
-/* The kinds of regions that the page has, and what the colours of the arrows mean. */
+/* Draws the kinds of regions that the page has, and what the colours of the arrows mean. */
 static void draw_legend(canvas *c, const page *p, double x, double y) {
     bool has[KINDS] = {0};
     for (int i = 0; i < p->count; i++) has[p->regions[i].kind] = true;
@@ -324,8 +324,9 @@ static void defaults(void *values) {
     v->number = 1;
 }
 
-/* The scan that the file names, as PNG or JPEG: under that name, or its last part, below the folder of the
- * file or the one above it, which is the workspace in OCR-D; or in `images` there. path [PATH_MAX]. */
+/* Finds the scan that the file names, as PNG or JPEG: under that name, or its last part, below the folder of
+ * the file or the one above it, which is the workspace in OCR-D; or in `images` there. Writes path [PATH_MAX]
+ * and returns it; NULL: not found. */
 static const char *find_scan(const page_file *f, const page *p, char *path) {
     static const char *const between[] = {"", "../", "../images/"};
     static const char *const ends[] = {"png", "jpg", "jpeg", "PNG", "JPG"};

@@ -1,5 +1,6 @@
-/* ordernet pages eval: measures how often the network and the rules predict the reading orders that the files
- * give, says which of them is best, and can write all orders that the network scored. */
+/* ordernet pages eval: measures how well the orders of the network and of the rules agree with those that the
+ * files give, prints tables by source and size of page, says what orders the pages best, and can write all
+ * orders that the network scored. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
-#include "tasks/layout/options.h"
+#include "tasks/layout/commands.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/usual_way.h"
 
@@ -37,7 +38,7 @@ typedef struct evaluation {
     onet_set_measure *each[METHODS]; /* [count] */
 } evaluation;
 
-/* The measures of the found orders. */
+/* Measures the found orders, which are those of a method. */
 static onet_status measure(evaluation *e, int method, onet_error *err) {
     onet_sets *sets = NULL;
     size_t most = 1;
@@ -64,7 +65,7 @@ static onet_status measure(evaluation *e, int method, onet_error *err) {
     return status;
 }
 
-/* A line of a table: the measure of some pages for each method. */
+/* Prints a line of a table: a measure of some pages for each method. */
 static void print_line(const evaluation *e, const report_measure *m, const char *name, const size_t *which,
                        size_t count) {
     char cell[25];
@@ -140,7 +141,7 @@ static onet_status print_tables(evaluation *e, onet_error *err) {
     return ONET_OK;
 }
 
-/* The best that a choice among the ways could find. */
+/* Orders each page by the best of the ways among which the network chooses. */
 static onet_status order_best(evaluation *e, bool rtl, onet_error *err) {
     onet_status status = ONET_OK;
     for (size_t i = 0; i < e->count && !status; i++) {
@@ -151,7 +152,7 @@ static onet_status order_best(evaluation *e, bool rtl, onet_error *err) {
     return status;
 }
 
-/* What to order such pages with; a model where a rule is only as good. */
+/* Prints what orders such pages best; a model if a rule is only as good. */
 static onet_status print_best(const eval_values *v, const evaluation *e, const pages_known *known,
                               onet_error *err) {
     pages_best best = {.rule = -1, .model = v->pages.model, .neighbours = -1};
@@ -199,7 +200,7 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, const pa
     return status;
 }
 
-/* A page's line of the alternatives. */
+/* Writes a page's line of the file of alternatives. */
 static void write_alternatives(void *context, const page_alternative *orders, size_t count, size_t n,
                                size_t usual) {
     output *out = context;
@@ -213,7 +214,7 @@ static void write_alternatives(void *context, const page_alternative *orders, si
     output_put(out, "]}\n");
 }
 
-/* Evaluates, and writes the alternatives. */
+/* Evaluates, and writes the file of --alternatives if asked for. */
 static onet_status evaluate_to(const eval_values *v, pages_net *net, const pages_known *known,
                                onet_error *err) {
     if (!v->alternatives) return evaluate(v, net, known, err);

@@ -1,5 +1,5 @@
-/* ordernet pages order: predicts the reading order of page files and writes them back with only the order
- * changed. */
+/* ordernet pages order: predicts the reading order of page files and writes them with only the order changed:
+ * in place, to another folder, or one to standard output. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/options.h"
+#include "tasks/layout/commands.h"
 
 typedef struct order_values {
     pages_values pages;
@@ -39,7 +39,7 @@ static onet_status make_folders(const char *path, onet_error *err) {
     return ONET_OK;
 }
 
-/* Where a file's result goes. */
+/* Writes to path where the result of file i goes; "-": standard output. */
 static onet_status place_of(const order_values *v, const page_paths *paths, size_t i, char path[PATH_MAX],
                             onet_error *err) {
     const char *from = paths->path[i];
@@ -118,7 +118,7 @@ static void write_one(void *context, int job, int thread) {
     w->status[job] = status;
 }
 
-/* Whether its regions, or the lines in one, have other places than before. */
+/* Whether the page's regions, or the lines in one, have other places than before. */
 static bool order_changed(const page *p) {
     for (int i = 0; i < p->count; i++) {
         const page_region *r = &p->regions[i];
@@ -229,7 +229,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
                counts.pages, counts.pages == 1 ? "" : "s", counts.changed);
     if (!v->pages.quiet && counts.unsure)
         fprintf(stderr,
-                "of the order of %zu page%s the model is unsure; 'ordernet pages check' lists them first\n",
+                "the model is unsure of the order of %zu page%s; 'ordernet pages check' lists them first\n",
                 counts.unsure, counts.unsure == 1 ? "" : "s");
     if (!status && counts.bad < counts.files) pages_types_report(v->pages.types, counts.types);
     if (!status && counts.unwritten)

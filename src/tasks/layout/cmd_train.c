@@ -1,4 +1,6 @@
-/* ordernet pages train: trains or fine-tunes a reading-order model on page files whose order is given. */
+/* ordernet pages train: trains or fine-tunes a reading-order model on page files whose order is given: holds
+ * out documents, adds variants of the pages and synthetic ones, learns which rule is usual for the title, and
+ * measures the model on what was held out. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +15,8 @@
 #include "engine/base/memory.h"
 #include "ordernet_train.h"
 #include "tasks/layout/augment.h"
+#include "tasks/layout/commands.h"
 #include "tasks/layout/generate.h"
-#include "tasks/layout/options.h"
 #include "tasks/layout/order/choose.h"
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
@@ -44,7 +46,8 @@ static void defaults(void *values) {
     v->copies = v->small_copies = -1;
 }
 
-/* From random weights, or from a model: how many epochs at which rate (experiments/pages). */
+/* Sets the training options: epochs, learning rate and variants depend on whether it begins with random
+ * weights or a model (experiments/pages). */
 static onet_status choose_options(train_values *v, const onet_model *from, onet_error *err) {
     onet_train_options *o = &v->options;
     onet_status status = onet_settings_preset(&o->settings, "default", err);
@@ -71,7 +74,7 @@ typedef struct division {
 } division;
 
 /* Holds out whole documents: a page is like the others of its book or issue, so that a page held out alone
- * would flatter the model. Single pages where there is one document, or one has nearly all pages. */
+ * would flatter the model. Single pages if there is one document, or one has nearly all pages. */
 static onet_status divide(division *d, page **pages, size_t count, const train_values *v, onet_error *err) {
     size_t *document = array_new(count + 1, sizeof *document), *place = NULL;
     d->train = array_new(count + 1, sizeof *d->train);
@@ -99,7 +102,7 @@ static onet_status divide(division *d, page **pages, size_t count, const train_v
         out[at[k]] = fabs((double)all - wanted) < fabs((double)held - wanted);
         if (out[at[k]]) held = all;
     }
-    /* Every fifth page, or what the share asks for, is better than none. */
+    /* Single pages, every fifth for a share of 20%, are better than none. */
     d->single = !held && wanted >= 1;
     double share = v->holdout / 100;
     for (size_t i = 0; i < count && !status; i++)
@@ -178,7 +181,7 @@ static onet_status keep_entry(const char *path, const char *key, const char *val
     return status;
 }
 
-/* Sets it in the model and its files. */
+/* Sets an entry of the training record in the model and in its files. */
 static onet_status keep(const train_values *v, const division *d, onet_model *model, const char *key,
                         const char *value, onet_error *err) {
     char best[PATH_MAX];
@@ -206,7 +209,7 @@ static onet_status learn_style(const train_values *v, const division *d, onet_mo
     return status;
 }
 
-/* How good the model is on the documents held out. */
+/* Prints how good the model is on the documents held out. */
 static onet_status report_valid(const train_values *v, const onet_model *model, const division *d,
                                 onet_error *err) {
     pages_net net;
@@ -240,7 +243,7 @@ static onet_status report_valid(const train_values *v, const onet_model *model, 
     return status;
 }
 
-/* Says where what is held out does not tell how good the model is. */
+/* Warns if the pages held out do not tell how good the model is on new documents. */
 static void warn_of_share(const train_values *v, const division *d, size_t count) {
     static const char hint[] = "documents are told apart by their folders, by names that differ in more than "
                                "their last number, and by the key doc in JSON Lines";
@@ -352,7 +355,7 @@ static const option options[] = {
            .help =
                "Variants made of each page of over 12 regions: parts of it, other segmentations, askew, ..."),
     OPTION(INT, "small-variants", AT(small_copies), .argument = "N", RANGE(0, 1000), .default_text = "0",
-           .help = "The same for smaller pages."),
+           .help = "Variants made of each page of 12 regions or fewer."),
     OPTION(INT, "plain", AT(plain), .argument = "N", RANGE(0, 100000),
            .help = "Plain layouts of each family of 'ordernet pages generate' to learn beside the pages."),
     OPTION(U64, "seed", AT(options.seed), .argument = "N",

@@ -1,5 +1,6 @@
-/* Reads a page file in whichever format it has and writes it back; also the changes that several formats
- * make: moving regions and lines to the predicted order. */
+/* Reads a page file in whichever format it has and writes it back; names the document of each page, and
+ * collects warnings. Also the changes that several formats make: moving regions and lines to the predicted
+ * order. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ void page_file_note(page_file *f, long line, const char *format, ...) {
         (size_t)snprintf(more + f->notes_size, need - f->notes_size, "%s:%ld: %s\n", path, line, text);
 }
 
-/* The folder of a page and its name without its number, which its document shares with its other pages:
+/* Returns the document of a page, its folder and its name without its number, which all its pages share:
  * "scans/nfp_19110701_010" is of "scans/nfp_19110701". Of a name that is all number, the folder with its
  * slash. Without the folder, all books of OCR-D, whose scans are called OCR-D-IMG_0001, would be one. */
 static char *document_of(const char *path, const char *image) {
@@ -52,7 +53,7 @@ static char *document_of(const char *path, const char *image) {
     return document;
 }
 
-/* The folder that a file stands in. */
+/* Returns the folder of a file. */
 static char *source_of(const char *path) {
     const char *end = strrchr(path, '/');
     if (!end) return strdup(".");
@@ -220,8 +221,8 @@ static int by_found(const void *a, const void *b) {
     return (x->found > y->found) - (x->found < y->found);
 }
 
-/* Which placed region takes whose place: from[k] that of to[k], in the same element. Both [placed], to be
- * freed whatever the status. */
+/* Finds which placed region takes whose place: from[k] that of to[k], in the same element. Both are [placed];
+ * the caller frees them, also after a failure. */
 static onet_status find_trades(const page *p, sibling **to, sibling **from, onet_error *err) {
     *to = array_new((size_t)p->placed + 1, sizeof **to);
     *from = array_new((size_t)p->placed + 1, sizeof **from);

@@ -10,8 +10,8 @@
 const onet_choice *page_families(void) {
     static const onet_choice families[] = {
         {"columns", "2 to 5 columns of a few paragraphs", FAMILY_COLUMNS},
-        {"overlapping", "the same, with boxes that overlap a little", FAMILY_OVERLAPPING},
-        {"separated", "the same, with separators and columns of uneven heights", FAMILY_SEPARATED},
+        {"overlapping", "such columns, with boxes that overlap a little", FAMILY_OVERLAPPING},
+        {"separated", "such columns, with separators and uneven heights", FAMILY_SEPARATED},
         {"headline", "a headline over columns", FAMILY_HEADLINE},
         {"bands", "bands of columns, divided by rules across the page", FAMILY_BANDS},
         {"facing", "two facing pages, with running titles and page numbers", FAMILY_FACING},
@@ -88,17 +88,17 @@ static void down(sheet *s, double x, double y0, double y1) {
     put(s, "separator", KIND_SEPARATOR, x - 0.1, y0, x + 0.1, y1);
 }
 
-/* A heading over x0 .. x1, centred or from the left edge, of several lines' height; returns where it ends. */
+/* Puts a heading, `size` lines high, centred over x0 .. x1; returns where what is below it begins. */
 static double heading(sheet *s, double x0, double x1, double y, double size, double least) {
     double length = (x1 - x0) * between(s, least, 1), left = (x1 - x0 - length) / 2;
     put(s, "heading", KIND_HEADING, x0 + left, y, x0 + left + length, y + size);
     return y + size + s->gap + between(s, 0.3, 1);
 }
 
-/* What stands in a column beside paragraphs. */
+/* What a column may have beside paragraphs. */
 enum { HEADINGS = 1, INSETS = 2, FIGURES = 4, CAPTIONS = 8, NOTES = 16 };
 
-/* A column from y0 to y1. */
+/* Fills a column from y0 to y1. */
 static void column(sheet *s, double x0, double x1, double y0, double y1, int paragraphs, int with) {
     double y = y0, wide = x1 - x0, note = with & NOTES ? any_of(s, 2, 4) : 0,
            end = note > 0 ? y1 - note - s->gap - 0.5 : y1;
@@ -128,7 +128,7 @@ static void column(sheet *s, double x0, double x1, double y0, double y1, int par
     if (note > 0) put(s, "footnote", KIND_NOTE, x0, y1 - note, x1, y1);
 }
 
-/* Columns over x0 .. x1 from y0 to y1. */
+/* Fills columns over x0 .. x1 from y0 to y1. */
 static void columns(sheet *s, int count, double x0, double x1, double y0, double y1, int with) {
     double wide = (x1 - x0 - (count - 1) * s->gutter) / count;
     for (int k = 0; k < count; k++) {
@@ -263,7 +263,7 @@ static void articles(sheet *s) {
     if (s->separators) down(s, middle, 0, s->height);
 }
 
-/* Paragraphs end with a short line. */
+/* A page of 2 or 3 columns whose regions are single text lines, 15% of them short like paragraph ends. */
 static void lines(sheet *s) {
     int count = any_of(s, 2, 3), rows = any_of(s, 15, 30);
     double wide = (s->width - (count - 1) * s->gutter) / count, pitch = s->height / rows;
@@ -368,7 +368,7 @@ static void lay_out(sheet *s, page_family family) {
     }
 }
 
-/* The columns of a page begin a little above or below each other. */
+/* Lets the columns of a page begin a little above or below each other. */
 static void make_uneven(sheet *s) {
     for (int i = 0; i < s->p->count; i++) {
         page_region *g = &s->p->regions[i];

@@ -8,8 +8,8 @@
 
 typedef enum page_family {
     FAMILY_COLUMNS,       /* 2 to 5 columns of a few paragraphs */
-    FAMILY_OVERLAPPING,   /* the same, with boxes that overlap a little */
-    FAMILY_SEPARATED,     /* the same with separators, the columns beginning at uneven heights */
+    FAMILY_OVERLAPPING,   /* such columns, with boxes that overlap a little */
+    FAMILY_SEPARATED,     /* such columns, with separators and uneven heights */
     FAMILY_HEADLINE,      /* a headline over columns */
     FAMILY_BANDS,         /* bands of columns, divided by rules across the page */
     FAMILY_FACING,        /* two facing pages, with running titles and page numbers */
@@ -31,8 +31,8 @@ typedef enum page_family {
 } page_family;
 const onet_choice *page_families(void);
 
-/* Makes a page of the family, with its order as the given one; pixels are its unit. Skew, noise and what
- * layout analysis misses are random too. */
+/* Makes a page of the family, in pixels, with its order as the given one. Skew, noise and missing types are
+ * random too. The caller frees it. */
 onet_status page_generate(page *p, page_family family, rng *r, onet_error *err);
 
 #endif

@@ -5,15 +5,15 @@
 
 #include "ordernet.h"
 
-/* Once, before threads read pages and before the first call of the library. */
+/* Call it once, before threads read pages and before the first call of libxml2. */
 void guard_start(void);
 
 typedef onet_status guarded(void *context, onet_error *err);
-/* Returns what `call` does, or ONET_MEMORY where an allocation of the library failed in it. What the call
+/* Returns what `call` returns, or ONET_MEMORY if an allocation of libxml2 failed in it. What the call
  * had allocated by then, beyond what the context holds, is lost: the program is about to end. Calls do not
  * nest. */
 onet_status guard_run(guarded *call, void *context, onet_error *err);
-/* A copy of the text; memory that runs out ends the call. */
+/* Copies the text; running out of memory ends the call of guard_run. */
 char *guard_copy(const char *text);
 
 #endif

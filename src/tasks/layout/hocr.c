@@ -11,7 +11,7 @@
 #include "tasks/layout/format.h"
 #include "tasks/layout/guard.h"
 
-/* Whether one of the element's classes is that one. */
+/* Whether one of the element's classes is `name`. */
 static bool has_class(const xmlNode *node, const char *name) {
     char text[512];
     size_t length = strlen(name);
@@ -41,7 +41,7 @@ static void box_of(const xmlNode *node, page_box *box) {
     page_box_add(box, value[2], value[3]);
 }
 
-/* The name of the scan: image "scan.png" in the title of the page. */
+/* Reads the name of the scan: image "scan.png" in the title of the page. */
 static void read_image(const xmlNode *node, page *p) {
     char *text = xml_copy(node, "title"), *at = strstr(text, "image \""),
          *end = at ? strchr(at + 7, '"') : NULL;
@@ -52,7 +52,8 @@ static void read_image(const xmlNode *node, page *p) {
     free(text);
 }
 
-/* Where the number of the property `order` stands in the title of an element; false: it has none. */
+/* Finds the property `order` in the title of an element, the span of its number and the number; false: it has
+ * none. */
 static bool order_of(const page_file *f, size_t element, text_span *at, int *number) {
     text_span title;
     if (!xml_value(&f->text, &f->xml.places[element], "title", &title)) return false;
@@ -72,7 +73,8 @@ static bool order_of(const page_file *f, size_t element, text_span *at, int *num
     return false;
 }
 
-/* Whether all blocks that are read have that property: then it is the order, and they stay where they are. */
+/* Whether all blocks that are read have the property `order`: it is the order then, and they stay where they
+ * are. */
 static bool is_numbered(const page_file *f, const page *p) {
     bool any = false;
     text_span at;
@@ -129,7 +131,7 @@ static bool is_line(const xmlNode *node) {
            has_class(node, "ocr_caption") || has_class(node, "ocr_textfloat");
 }
 
-/* The lines under a node, which are ordered only where they all stand in one element. */
+/* Reads the lines under a node; they are ordered only if all stand in one element (*alike). */
 static onet_status read_lines(page_file *f, page_region *r, const xmlNode *node, const xmlNode **parent,
                               bool *alike, onet_error *err) {
     onet_status status = ONET_OK;

@@ -13,7 +13,7 @@
 
 enum { NAME = 32 };
 
-/* The end of a piece that goes on to the end of the text without one. */
+/* The end of a tag or comment that has none. */
 static const size_t NO_END = SIZE_MAX;
 
 typedef struct open_element {
@@ -65,7 +65,8 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f';
 }
 
-/* The name that begins at `at`, in lower case and with letters that XML takes; returns its end. */
+/* Reads the name that begins at `at`, in lower case, with `_` for what XML does not allow; returns its end.
+ */
 static size_t read_name(const page_text *t, size_t at, char name[NAME]) {
     size_t end = at + strcspn(t->utf8 + at, " \t\r\n\f/>="), length = 0;
     for (; at < end && length < NAME - 1; at++) {
@@ -82,7 +83,7 @@ static void put_newlines(const reader *r, size_t from, size_t to) {
         if (r->t->utf8[from] == '\n') putc('\n', r->out);
 }
 
-/* A value with what XML does not take in one; it keeps its lines and references to characters. */
+/* Writes an attribute's value, escaped for XML; it keeps its lines and references to characters. */
 static void put_value(const reader *r, size_t from, size_t to) {
     static const char *const references[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#39;"};
     for (; from < to; from++) {
@@ -101,13 +102,15 @@ static void put_value(const reader *r, size_t from, size_t to) {
     }
 }
 
-/* Refused, since the piece would swallow what follows it wherever it is moved to. */
+/* Refuses a tag, comment or value without an end, which would swallow what follows it wherever it is moved
+ * to. */
 static onet_status unclosed(const reader *r, size_t at, onet_error *err) {
     return fail(err, ONET_BAD, "%s:%ld: a tag, comment or quoted value begins here and has no end", r->name,
                 page_text_line(r->t, at));
 }
 
-/* The attributes of a start tag from `at` on; returns the end of the tag, or NO_END. */
+/* Copies class, id and title of a start tag, of the attributes from `at` on; returns the end of the tag, or
+ * NO_END. */
 static size_t read_attributes(const reader *r, size_t at) {
     static const char *const wanted[] = {"class", "id", "title"};
     const char *text = r->t->utf8;
@@ -155,7 +158,8 @@ static void close_to(reader *r, size_t level, size_t end) {
     }
 }
 
-/* The level of the innermost open element of that name; depth if a holder of others comes first. */
+/* Returns the level of the innermost open element with this name; depth if there is none or, with
+ * within_holder, if a holder comes first. */
 static size_t level_of(const reader *r, const char *name, bool within_holder) {
     for (size_t level = r->depth; level; level--) {
         if (!strcmp(r->open[level - 1].name, name)) return level - 1;
@@ -208,7 +212,7 @@ static onet_status read_end(reader *r, size_t *at, onet_error *err) {
     return ONET_OK;
 }
 
-/* The end of a comment, a declaration or a processing instruction, or NO_END. */
+/* Returns the end of a comment, a declaration or a processing instruction, or NO_END. */
 static size_t skip(const page_text *t, size_t at) {
     bool comment = !strncmp(t->utf8 + at, "<!--", 4);
     const char *found = strstr(t->utf8 + at + (comment ? 4 : 2), comment ? "-->" : ">");

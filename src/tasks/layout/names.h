@@ -16,9 +16,10 @@ typedef struct page_names {
     size_t count;
 } page_names;
 
-/* ONET_MEMORY only. */
+/* Lists the ids of all regions and lines of a file. Fails only with ONET_MEMORY. */
 onet_status page_names_make(page_names *n, page_file *f, onet_error *err);
-/* The first region of that id, or the region of the first line of that id (*line); NULL: none. */
+/* Returns the first region with this id, or the region of the first line with it (*line: true); NULL: none.
+ */
 page_region *page_names_find(const page_names *n, const char *id, bool *line);
 /* Adds a note for each id that several regions have. */
 void page_names_note_repeated(const page_names *n, page_file *f);

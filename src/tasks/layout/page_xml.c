@@ -12,8 +12,7 @@
 #include "tasks/layout/guard.h"
 #include "tasks/layout/page_xml_order.h"
 
-/* "index:3" within "readingOrder {...}" of a custom attribute: where the digits stand; false: there are none.
- */
+/* Finds the digits of "index:3" within "readingOrder {...}" of a custom attribute; false: there are none. */
 static bool custom_digits(const char *text, size_t size, size_t *start, size_t *end) {
     static const char name[] = "readingOrder";
     const char *at = memmem(text, size, name, sizeof name - 1), *last = text + size;
@@ -30,7 +29,7 @@ static bool custom_digits(const char *text, size_t size, size_t *start, size_t *
     return true;
 }
 
-/* The number in an element's custom attribute; -1: none. */
+/* Returns the number in an element's custom attribute; -1: none. */
 static int custom_index(const xmlNode *node) {
     char *text = xml_copy(node, "custom");
     size_t start, end;
@@ -39,7 +38,7 @@ static int custom_index(const xmlNode *node) {
     return index;
 }
 
-/* The type that Transkribus keeps in custom="structure {type:heading;}". */
+/* Reads the type that Transkribus keeps in custom="structure {type:heading;}". */
 static void custom_type(const xmlNode *node, char type[64]) {
     char *text = xml_copy(node, "custom");
     char *at = strstr(text, "structure"), *end = at ? strchr(at, '}') : NULL;
@@ -51,7 +50,7 @@ static void custom_type(const xmlNode *node, char type[64]) {
     free(text);
 }
 
-/* The outline of an element: points="x,y ..." or, in the oldest schema, Point elements. */
+/* Reads the outline of an element: points="x,y ..." or, in the oldest schema, Point elements. */
 static void outline(const xmlNode *node, page_box *box) {
     double points[4] = {box->x0, box->y0, box->x1, box->y1};
     const xmlNode *coords = xml_child(node, "Coords");
@@ -96,7 +95,7 @@ static onet_status read_lines(page_file *f, page_region *r, const xmlNode *node,
         if (l->given < 0) l->given = xml_number(c, "index");
         numbered = numbered && l->given >= 0;
     }
-    /* Lines in the order of their numbers; those of equal numbers as they stand in the file. */
+    /* Lines go in the order of their numbers; those of equal numbers as they stand in the file. */
     int n = r->line_count;
     numbered_line *sorted = array_new((size_t)n + 1, sizeof *sorted);
     if (!sorted) return fail_memory(err, "the lines of a page");
@@ -142,8 +141,8 @@ static bool is_region(const xmlNode *node) {
     return node->type == XML_ELEMENT_NODE && ends_in((const char *)node->name, "Region");
 }
 
-/* The regions in an element. Text in a table or in another text is a part of it; text in a picture or an
- * advertisement is a region of its own. table: 1 + the number of the table that they are in; 0: none. */
+/* Reads the regions in an element. Text in a table or in another text is a part of it; text in a picture or
+ * an advertisement is a region of its own. table: 1 + the number of the table that they are in; 0: none. */
 static onet_status read_regions(page_file *f, page *p, const xmlNode *node, bool nested, int table,
                                 onet_error *err) {
     onet_status status = ONET_OK;
@@ -195,7 +194,7 @@ static onet_status read(page_file *f, onet_error *err) {
     return status;
 }
 
-/* Sets the number in an element's custom attribute, or its attribute `index`, where it has one. */
+/* Sets the number in an element's attribute `custom` or `index`, if it has one. */
 static onet_status write_number(page_file *f, const xml_place *place, const char *attribute, int number,
                                 onet_error *err) {
     text_span value;
@@ -208,7 +207,7 @@ static onet_status write_number(page_file *f, const xml_place *place, const char
     return page_text_number(&f->text, value, number, err);
 }
 
-/* The numbers in custom: those that the placed regions have, given out anew in the found order. */
+/* Writes the numbers in custom: those that the placed regions have, given out anew in the found order. */
 static onet_status write_custom(page_file *f, const page *p, onet_error *err) {
     int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
     int *numbers = array_new((size_t)p->placed + 1, sizeof *numbers), count = 0, next = 0;
@@ -253,7 +252,7 @@ static onet_status write_lines(page_file *f, const page_region *r, onet_error *e
     return status;
 }
 
-/* The group of the file's order if that names the placed regions and no others; NULL: a new order is
+/* Returns the group of the file's order if that names the placed regions and no others; NULL: a new order is
  * written. */
 static xmlNode *kept_group(const page *p, const xmlNode *node) {
     xmlNode *group = page_xml_order_group(node);

@@ -16,7 +16,7 @@ static bool is_group(const xmlNode *node) {
 static bool is_ordered(const xmlNode *node) {
     return !strncmp((const char *)node->name, "OrderedGroup", 12);
 }
-/* OrderedGroup and UnorderedGroup, with or without Indexed, and RegionRef, with or without it. */
+/* Whether it is an OrderedGroup, an UnorderedGroup or a RegionRef, with or without Indexed. */
 static bool is_member(const xmlNode *node) {
     return node->type == XML_ELEMENT_NODE &&
            (is_group(node) || is_ordered(node) || !strncmp((const char *)node->name, "RegionRef", 9));
@@ -26,7 +26,7 @@ static bool is_member(const xmlNode *node) {
 typedef struct member {
     xmlNode *node;
     int index, place;    /* @index, -1: none; where it stands among the members */
-    page_region *region; /* that it refers to; NULL: none */
+    page_region *region; /* the region that it refers to; NULL: none */
     int rank;            /* in the order to be written */
 } member;
 
@@ -41,7 +41,7 @@ static int by_rank(const void *a, const void *b) {
                               : (x->place > y->place) - (x->place < y->place);
 }
 
-/* The members of a group in the order of their @index, or as they stand where one has none. */
+/* Lists the members of a group in the order of their @index, or as they stand if one has none. */
 static onet_status gather_members(member **members, int *count, const xmlNode *group, const page_names *n,
                                   onet_error *err) {
     size_t room = 0;
@@ -77,7 +77,7 @@ static onet_status read_group(page_file *f, const xmlNode *group, const page_nam
         bool refers = *xml_get(m->node, "regionRef", id, sizeof id);
         if (refers && !m->region)
             page_file_note(f, xmlGetLineNo(m->node),
-                           "the reading order names '%s', which no region is called", id);
+                           "the reading order names '%s', but no region has this id", id);
         else if (refers && m->region->listed)
             page_file_note(f, xmlGetLineNo(m->node), "the reading order names '%s' twice", id);
         else if (refers) {
@@ -102,7 +102,8 @@ onet_status page_xml_order_read(page_file *f, const xmlNode *group, const page_n
     return read_group(f, group, n, is_ordered(group), &place, err);
 }
 
-/* The first found place of a region that is named in a group, or in the groups in it; INT_MAX: none. */
+/* *first: the first found place of a region that is named in a group, or in the groups in it; INT_MAX: none.
+ */
 static onet_status first_found(const xmlNode *group, const page_names *n, int *first, onet_error *err) {
     member *members;
     int count;
@@ -232,7 +233,7 @@ static onet_status write_group(page_file *f, xmlNode *group, const page_names *n
     return status;
 }
 
-/* Attribute values in the text keep their entities; an id of the tree must get them back. */
+/* Writes an id of the tree, in which entities are resolved, as part of an attribute value. */
 static void put_escaped(FILE *out, const char *id) {
     for (; *id; id++) switch (*id) {
         case '&':

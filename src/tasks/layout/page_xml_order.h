@@ -5,7 +5,7 @@
 
 #include "tasks/layout/names.h"
 
-/* The group that holds the whole order; NULL: none. */
+/* Returns the group that holds the whole order; NULL: none. */
 xmlNode *page_xml_order_group(const xmlNode *page_node);
 /* Gives the regions that are named in the group, and in the groups in it, their places. */
 onet_status page_xml_order_read(page_file *f, const xmlNode *group, const page_names *n, onet_error *err);
@@ -15,8 +15,8 @@ onet_status page_xml_order_settle(page *p, const xmlNode *group, const page_name
 /* Writes the members of the groups in the predicted order. An unordered group within the order stays as it
  * is; one that is the whole order becomes an ordered one. */
 onet_status page_xml_order_write(page_file *f, xmlNode *group, const page_names *n, onet_error *err);
-/* Writes a new order without groups, in the place of the old one, or where the schema wants it. Leaves out
- * regions that cannot be referenced: without an id, or with a duplicate one. */
+/* Writes a new order without nested groups, in the place of the old one, or where the schema wants it. Leaves
+ * out regions that cannot be referenced: without an id, or with a duplicate one. */
 onet_status page_xml_order_new(page_file *f, const page *p, const xmlNode *node, const page_names *n,
                                onet_error *err);
 

@@ -1,6 +1,6 @@
 /* Expands the operands of a pages command into a list of page files: searches folders recursively, drops
  * duplicates. */
-#include "tasks/layout/options.h"
+#include "tasks/layout/commands.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -71,7 +71,7 @@ static onet_status add_folder(page_paths *p, const char *folder, const char *res
     return status;
 }
 
-/* A file by where it really is. */
+/* A file by its path without links. */
 typedef struct located {
     char *real;
     const char *rest;

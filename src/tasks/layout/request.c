@@ -10,7 +10,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/utf8.h"
 #include "ordernet_pages.h"
-#include "tasks/layout/options.h"
+#include "tasks/layout/commands.h"
 
 typedef struct page_boxes {
     double *boxes;    /* [n, 4] */
@@ -64,7 +64,7 @@ static onet_status read_box(double box[4], const json_value *value, size_t numbe
     return ONET_OK;
 }
 
-/* The boxes and types of a page; `number` is its own, from 1. */
+/* Reads the boxes and types of page `number`, from 1. */
 static onet_status read_page(page_boxes *p, const json_value *boxes, const json_value *types, size_t number,
                              const request_limits *limits, onet_error *err) {
     size_t n = json_elements(boxes);
@@ -77,8 +77,8 @@ static onet_status read_page(page_boxes *p, const json_value *boxes, const json_
         return fail(err, ONET_FAILED, "request:%zu: %zu boxes; this server takes at most %d", number, n,
                     limits->items);
     if (types && json_elements(types) != n)
-        return fail(err, ONET_BAD, "request:%zu: field `types`: one string for each of the %zu boxes", number,
-                    n);
+        return fail(err, ONET_BAD,
+                    "request:%zu: field `types` must have one string for each of the %zu boxes", number, n);
     p->n = (int)n; /* 0: a blank page */
     p->confidence = 1;
     p->boxes = array_new(4 * n + 1, sizeof *p->boxes);
@@ -96,7 +96,7 @@ static onet_status read_page(page_boxes *p, const json_value *boxes, const json_
     return status;
 }
 
-/* The members of the body that are lists, as far as they are there. */
+/* The members of the body that are lists; NULL: missing. */
 typedef struct lists {
     json_tree tree[3];
     const json_value *pages, *boxes, *types;

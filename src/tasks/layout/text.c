@@ -12,14 +12,14 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 
-/* The line, from 1, of a byte. */
+/* Returns the line, from 1, of a byte. */
 static long line_of(const char *bytes, size_t at) {
     long line = 1;
     for (size_t i = 0; i < at; i++) line += bytes[i] == '\n';
     return line;
 }
 
-/* Converts bytes from one encoding to another; ONET_BAD, with the place, where that cannot be done. */
+/* Converts bytes from one encoding to another; ONET_BAD, with the place, if that cannot be done. */
 static onet_status convert(char **out, size_t *out_size, const char *to, const char *from, const char *bytes,
                            size_t size, const char *name, onet_error *err) {
     iconv_t how = iconv_open(to, from);
@@ -47,7 +47,7 @@ static onet_status convert(char **out, size_t *out_size, const char *to, const c
     return ONET_OK;
 }
 
-/* The encoding that an XML declaration names: <?xml version="1.0" encoding="ISO-8859-1"?>. */
+/* Finds the encoding that an XML declaration names: <?xml version="1.0" encoding="ISO-8859-1"?>. */
 static void declared(page_text *t, const char *bytes, size_t size) {
     char head[200];
     size_t length = size < sizeof head - 1 ? size : sizeof head - 1;

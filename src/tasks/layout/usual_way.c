@@ -48,8 +48,8 @@ static onet_status trial_begin(trial *t, const page *p, onet_error *err) {
     return fail_memory(err, "the orders");
 }
 
-/* How many regions this way puts directly after the right one: all but the first if it finds the given order.
- */
+/* Tries a way; *right: how many regions it puts directly after the right one, all but the first if it finds
+ * the given order. */
 static onet_status try_way(trial *t, int way, int *right, onet_error *err) {
     onet_status status = page_way(way, &t->layout, t->order, err);
     *right = 0;

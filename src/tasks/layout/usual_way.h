@@ -6,8 +6,8 @@
 
 #include "tasks/layout/order/page.h"
 
-/* The way (ways.h) that finds the given order on more of the pages than any other, all of which have one;
- * the rule of gutters where no other is clearly better. */
+/* Finds the way (ways.h) that gives the given order on more pages than any other; the rule of gutters if no
+ * other is clearly better. All pages must have a given order. */
 onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
 
 /* Whether more than a few of the pages are read across what divides them (ways.h). */

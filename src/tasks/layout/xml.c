@@ -14,7 +14,7 @@
 #include "engine/base/number.h"
 #include "tasks/layout/guard.h"
 
-/* What is wrong with a file is said once, by the reader. */
+/* Drops libxml2's messages: the reader reports the error. */
 static void say_nothing(void *context, const char *format, ...) {
     (void)context;
     (void)format;
@@ -27,13 +27,13 @@ void xml_start(void) {
     xmlThrDefSetGenericErrorFunc(NULL, say_nothing);
 }
 
-/* The end of what begins at `at`: after `last`, or the end of the text. */
+/* Returns the end of what begins at `at`: after `last`, or the end of the text. */
 static size_t after(const page_text *t, size_t at, const char *last) {
     const char *found = strstr(t->utf8 + at, last);
     return found ? (size_t)(found - t->utf8) + strlen(last) : t->size;
 }
 
-/* The first of the bytes `ends` from `at` on that does not stand in a quoted value, or the end of the text.
+/* Returns the first of the bytes `ends` from `at` on that is not in a quoted value, or the end of the text.
  */
 static size_t unquoted(const page_text *t, size_t at, const char *ends) {
     char quote = 0;
@@ -49,7 +49,7 @@ static size_t unquoted(const page_text *t, size_t at, const char *ends) {
     return at;
 }
 
-/* The end of a tag; quoted values may hold '>'. */
+/* Returns the end of a tag; quoted values may hold '>'. */
 static size_t tag_end(const page_text *t, size_t at) {
     size_t end = unquoted(t, at, ">");
     return end < t->size ? end + 1 : t->size;

@@ -40,19 +40,20 @@ enum { PAGE_FILE_LIMIT = 256 << 20 };
 /* Reads a file whole ("-": standard input; gzip and xz as such). ONET_BAD for one of over PAGE_FILE_LIMIT
  * bytes, and for bytes that its encoding does not have. */
 onet_status page_text_read(page_text *t, const char *path, onet_error *err);
-/* The same for bytes in memory. */
+/* As page_text_read, for bytes in memory; name is their name in errors. */
 onet_status page_text_from(page_text *t, const char *name, const void *bytes, size_t size, onet_error *err);
+/* Notes that a copy of `text` replaces the span. */
 onet_status page_text_replace(page_text *t, text_span at, const char *text, onet_error *err);
-/* The same for a number, if another one is there. */
+/* As page_text_replace, for a number; nothing if the span holds that number. */
 onet_status page_text_number(page_text *t, text_span at, int number, onet_error *err);
-/* Writes the piece `from`, with its changes, in place of `at`. */
+/* Notes that the piece `from`, with its changes, replaces `at`. */
 onet_status page_text_move(page_text *t, text_span at, text_span from, onet_error *err);
-/* Writes the changed text, whole or not at all. *same: whether it is the text as it was read; if that is
- * `there`, at the path, nothing is written. */
+/* Writes the changed text, whole or not at all. *same: whether it equals the text that was read; if so, and
+ * that is `there`, at the path, nothing is written. */
 onet_status page_text_write(page_text *t, const char *path, bool there, bool *same, onet_error *err);
-/* The changed text as UTF-8, allocated, with its size. */
+/* Allocates *changed, the changed text as UTF-8. */
 onet_status page_text_changed(page_text *t, char **changed, size_t *size, onet_error *err);
-/* The line, from 1, of a place. */
+/* Returns the line, from 1, of a byte. */
 long page_text_line(const page_text *t, size_t at);
 void page_text_free(page_text *t);
 
@@ -69,7 +70,7 @@ typedef struct page_xml {
     size_t count, room;
 } page_xml;
 
-/* Once, before threads parse. */
+/* Call it once, before threads parse. */
 void xml_start(void);
 /* Parses without network, external files or entities; entity declarations, elements deeper than 256 and
  * broken XML are ONET_BAD with the line. HTML that is not XML is read as HTML (html.c). */
@@ -79,20 +80,20 @@ void xml_free(page_xml *x);
 const xml_place *xml_place_of(const page_xml *x, const xmlNode *node);
 bool xml_is(const xmlNode *node, const char *name); /* an element of that local name, in any namespace */
 xmlNode *xml_child(const xmlNode *node, const char *name); /* the first; NULL: none */
-/* An attribute, copied into text [size]; "" where it is missing; cut where it is longer. */
+/* Copies an attribute into text [size], cut if it is longer; "" if it is missing. */
 const char *xml_get(const xmlNode *node, const char *name, char *text, size_t size);
-/* The same for any length, allocated. */
+/* Allocates a copy of an attribute; "" if it is missing. */
 char *xml_copy(const xmlNode *node, const char *name);
-/* A whole number of an attribute, of up to eight digits; -1: none. */
+/* Returns a whole number of an attribute, of up to eight digits; -1: none. */
 int xml_number(const xmlNode *node, const char *name);
-/* Where the value of an attribute stands in a start tag, without its quotes; false: it has none. */
+/* Finds the value of an attribute in a start tag, without its quotes; false: there is none. */
 bool xml_value(const page_text *t, const xml_place *place, const char *name, text_span *value);
-/* Where the name of the start tag ends. */
+/* Returns where the name of the start tag ends. */
 size_t xml_name_end(const page_text *t, const xml_place *place);
-/* The prefix of an element's name with its colon: "pc:"; "" without. */
+/* Writes the prefix of an element's name with its colon, "pc:", or ""; returns text. */
 const char *xml_prefix(const xmlNode *node, char *text, size_t size);
 
-/* The points of a polygon, "0,0 10,5 ...", grow the box; false where they are not numbers. */
+/* Grows the box by the points of a polygon, "0,0 10,5 ..."; false: they are not numbers. */
 bool xml_points(const xmlNode *node, const char *attribute, double *box /* x0 y0 x1 y1 */);
 
 /* ---- HTML (html.c) ----------------------------------------------------------------------------------- */

@@ -67,7 +67,8 @@ static void print_head(const comparison *c) {
     printf("\n");
 }
 
-/* One method's column: the length, and by how much it is over the first method's. */
+/* Prints one method's column, the length and by how much it is over the first method's, and fills in its
+ * panel. */
 static void describe(const comparison *c, const onet_tsp *t, int m, const onet_tsp_proof *proof, double first,
                      tour_panel *panel) {
     char over[32] = "";
@@ -83,7 +84,7 @@ static void describe(const comparison *c, const onet_tsp *t, int m, const onet_t
              t->whole ? 0 : 4, proof->length, over[0] ? ", " : "", over);
 }
 
-/* The names of n cities, for as long as the picture takes. */
+/* Copies the names of n cities, which the picture needs after the file is closed. */
 static onet_status copy_names(char ***copy, char *const *names, int n, onet_error *err) {
     if (!names) return ONET_OK;
     if (!(*copy = array_new((size_t)n + 1, sizeof **copy)))
@@ -106,7 +107,7 @@ static bool applies(const comparison *c, onet_tsp_method method, const onet_tsp 
     return method != ONET_TSP_CHRISTOFIDES || !t->asymmetric;
 }
 
-/* Keeps the instance when there is room and it can be drawn. */
+/* Solves an instance with all methods; keeps it for the picture if there is room and it can be drawn. */
 static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, onet_error *err) {
     onet_status status = copy_names(&c->names[c->rows], names, t->n, err);
     double first = 0;
@@ -204,7 +205,7 @@ static const option options[] = {
            .help = "exact: time for an instance; 0 sets no limit. A tour that is not proven in time lacks "
                    "the word optimal."),
     OPTION(STRING, "draw", AT(draw), .argument = "FILE",
-           .help = "Draw the tours side by side, one row an instance, 23 at most, steps that the first "
+           .help = "Draw the tours side by side, one row per instance, 23 at most, steps that the first "
                    "method's tour does not have in another colour: a .svg or .png file, or both where the "
                    "name has neither ending."),
     OPTION(STRING, "title", AT(title), .argument = "TEXT", .help = "Title of the picture."),

@@ -1,5 +1,6 @@
 /* ordernet tsp eval: measures by how much the network's tours are longer than the best known ones, beside
- * other heuristics and results of other solvers read from CSV; prints a table, writes CSV and a chart. */
+ * other heuristics and results of other solvers read from CSV; prints a table, writes CSV and draws charts.
+ */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -193,7 +194,7 @@ typedef struct lines {
     chart_series series[LINES];
 } lines;
 
-/* What each method is called and looks like; the name NULL leaves it out of the figures. */
+/* The name and look of each method in the figures; the others are left out. */
 static const struct {
     gap_method method;
     const char *name;
@@ -209,7 +210,7 @@ static const struct {
     {GAP_CHRISTOFIDES, "Christofides", 1, LINE_DASHED},
 };
 
-/* A dotted line per method of the rivals but the greedy ones. Returns how many lines there are then. */
+/* Adds a dotted line per method of the rivals, except the greedy ones; returns the number of all lines. */
 static int add_rivals(lines *l, int count, const table *t, const rival_list *rivals, bool gaps) {
     static const char greedy[] = " greedy";
     static const int colours[MOST_RIVAL_LINES] = {6, 7, 2, 1};
@@ -311,7 +312,7 @@ static int tick(void *context, int n, size_t done, size_t total) {
     return interrupted();
 }
 
-/* The sizes in the sets, each once, smallest first. */
+/* Lists the sizes of the sets, each once, smallest first. */
 static onet_status list_sizes(const tsp_cities *c, table *t, onet_error *err) {
     for (size_t i = 0; i < c->count; i++) {
         int n = tsp_cities_size(c, i), at = 0;

@@ -55,7 +55,8 @@ static onet_status write_instance(void *context, int n, const float *xy, const i
     return status;
 }
 
-/* Costs as the one relation. City 0 is the depot: its feature is 1, and it comes first. */
+/* Writes an instance with its costs as the one relation. City 0 is the depot: its feature is 1, and it comes
+ * first. */
 static onet_status write_costs(void *context, int n, const float *costs, const int32_t *tour,
                                onet_error *err) {
     generating *w = context;
@@ -146,7 +147,8 @@ static const option options[] = {
     {0},
 };
 
-/* What the sets depend on: the options in the order of the help page, down to --out. */
+/* Writes the command line that the sets depend on: the options in the order of the help page, down to --out.
+ */
 static void describe(const generate_values *v, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "ordernet tsp generate");
     for (const option *o = options; strcmp(o->name, "out") && used < size; o++) {

@@ -1,5 +1,5 @@
-/* ordernet tsp solve: finds a tour for every instance of a file with a chosen method; prints, writes or draws
- * it. */
+/* ordernet tsp solve: finds a tour for every instance of a file with a chosen method; prints it, writes it
+ * (as TSPLIB or ordered sets, and stop by stop with the distances) or draws it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,12 +56,12 @@ typedef struct route {
     const onet_tsp_proof *proof;
 } route;
 
-/* The cities, and the first of them again. */
+/* Returns the number of stops: the cities, and the first of them again. */
 static int route_stops(const route *r) {
     return r->t->n > 1 ? r->t->n + 1 : 1;
 }
 
-/* The city at a stop. *total: how far in all, added up by the caller. */
+/* Returns the city at a stop. *leg: the distance from the stop before, which is added to *total. */
 static int route_stop(const route *r, int stop, double *leg, double *total) {
     int n = r->t->n, city = r->tour[stop < n ? stop : 0];
     *leg = stop ? onet_tsp_distance(r->t, r->tour[stop - 1], city) : 0;
@@ -78,7 +78,7 @@ static bool is_json(const char *path) {
     return ends_in(path, ".json") || ends_in(path, ".jsonl");
 }
 
-/* A file that ends in .csv has a row per stop, one in .json or .jsonl an object per tour. */
+/* Checks the name of --route: a .csv file has a row per stop, a .json or .jsonl file an object per tour. */
 static onet_status route_check(const char *path, onet_error *err) {
     if (is_json(path) || ends_in(path, ".csv")) return ONET_OK;
     return fail(err, ONET_USAGE,
@@ -121,7 +121,7 @@ static onet_status put_rows(output *out, const route *r, onet_error *err) {
     return output_status(out, err);
 }
 
-/* A distance in 9 digits; coordinates have those that they came with, 15 at most. */
+/* Makes a number of a distance, with 9 digits; coordinates keep theirs, 15 at most. */
 static json_t *json_distance(double value) {
     char text[NUMBER_TEXT];
     number_text_double(text, value);
@@ -190,8 +190,8 @@ static void free_kept(kept *k) {
 
 /* ---- The answer ---------------------------------------------------------------------------------------- */
 
-/* Metres of a tour on the Earth; six decimals for the sizes that are common, nine digits for the very small
- * and the very large. */
+/* Writes a length: kilometres on the Earth with three decimals; else six decimals, and nine digits for the
+ * very small and the very large. */
 static const char *length_text(char text[NUMBER_TEXT], const tsp_file *file, const onet_tsp *t,
                                double length) {
     if (t->whole || file->geo || length == 0 || (length >= 0.01 && length < 1e9))
@@ -205,7 +205,7 @@ static const char *unit(const tsp_file *file) {
     return file->geo ? " km" : "";
 }
 
-/* The stops one below the other: how far from the one before, how far in all, and what it is called. */
+/* Prints the stops, one per line: the distance from the one before, the total, and the name. */
 static void print_stops(const route *r) {
     char *const *names = tsp_names(r->file, r->instance);
     double leg, total = 0;
@@ -221,7 +221,7 @@ static void print_stops(const route *r) {
     }
 }
 
-/* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
+/* Prints the answer. TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
 static void print_answer(const solve_values *v, const route *r) {
     char name[SHOWN], number[NUMBER_TEXT];
     const onet_tsp *t = r->t;
@@ -245,7 +245,7 @@ static void print_answer(const solve_values *v, const route *r) {
 
 /* ---- Files and pictures ----------------------------------------------------------------------------- */
 
-/* Takes the instance over when it is one of those to draw. */
+/* Writes the tour for --out and --route; takes the instance over if it is one of those to draw. */
 static onet_status keep(const solve_values *v, const route *r, onet_tsp *t, kept *k, onet_error *err) {
     onet_status status = ONET_OK;
     const tsp_file *file = r->file;
@@ -347,7 +347,7 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
     return status;
 }
 
-/* Files that cannot be written are refused before the work. */
+/* Refuses files that cannot be written, before the work. */
 static onet_status check_places(const solve_values *v, const tsp_file *file, const char *path,
                                 onet_error *err) {
     onet_format format;

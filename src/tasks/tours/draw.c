@@ -14,7 +14,8 @@
 
 enum { MOST_NAMES = 100 }; /* cities whose names a panel has room for */
 
-/* Bytes of a name that fit, without a part of a character at the end; none behind a control character. */
+/* Returns how many bytes of a name fit, without a part of a character at the end; none from a control
+ * character on. */
 static size_t name_length(const char *name, size_t room) {
     size_t length = 0;
     while (length < room && (unsigned char)name[length] >= 0x20 && name[length] != 0x7f) length++;
@@ -54,7 +55,7 @@ typedef struct point {
     double x, y;
 } point;
 
-/* Where the city at xy is on the sheet. */
+/* Returns where the city at xy is on the sheet. */
 static point on_sheet(const frame *f, const double *xy) {
     return (point){f->x + (xy[0] - f->low[0]) * f->scale, f->y - (xy[1] - f->low[1]) * f->scale};
 }
@@ -76,12 +77,12 @@ static double shared(double a, double a_length, double b, double b_length) {
     return fmax(0, fmin(a + a_length, b + b_length) - fmax(a, b));
 }
 
-/* The area that both cover. */
+/* Returns the area that both cover. */
 static double overlap(box a, box b) {
     return shared(a.x, a.width, b.x, b.width) * shared(a.y, a.height, b.y, b.height);
 }
 
-/* The part of the line from a to b that lies in the box, by its length. */
+/* Returns the length of the part of the line from a to b that lies in the box. */
 static double crossed(box r, point a, point b) {
     double from = 0, to = 1, low[2] = {r.x, r.y}, high[2] = {r.x + r.width, r.y + r.height};
     double start[2] = {a.x, a.y}, way[2] = {b.x - a.x, b.y - a.y};
@@ -97,7 +98,7 @@ static double crossed(box r, point a, point b) {
     return to > from ? (to - from) * hypot(way[0], way[1]) : 0;
 }
 
-/* The eight places around a city, those that are read best first. */
+/* The eight places of a name around its city, the best ones first. */
 enum { PLACES = 8 };
 static box place_label(point city, double width, double height, double radius, int place) {
     static const struct {
@@ -108,7 +109,8 @@ static box place_label(point city, double width, double height, double radius, i
                  city.y + y * (height / 2 + radius) - height / 2, width, height};
 }
 
-/* What a place costs: other names above all, then what leaves the panel, cities, and lines. */
+/* Returns the cost of a place for a name: what leaves the panel counts most, then other names, cities, and
+ * lines. */
 static double cost(const tour_panel *p, const frame *f, box panel, const label *labels, int own, box at,
                    double radius) {
     double area = at.width * at.height, sum = 20 * (area - overlap(at, panel));
@@ -165,7 +167,7 @@ static void draw_names(canvas *c, const tour_panel *p, const frame *f, box panel
 /* ---- Panels ---------------------------------------------------------------------------------------------
  */
 
-/* place [n] is scratch. */
+/* place [n]: scratch space. */
 static void draw_panel(canvas *c, const tour_panel *p, double side, double x, double y, int32_t *place) {
     int n = p->n;
     static const struct {

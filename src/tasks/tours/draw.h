@@ -9,7 +9,7 @@ typedef struct tour_panel {
     const double *xy;       /* [n, 2] */
     const int32_t *tour;    /* [n] */
     const int32_t *against; /* [n] or NULL: a tour to compare with; edges that it lacks have another colour */
-    char *const *names;     /* [n]: what the cities are called, each or all NULL where they are not */
+    char *const *names;     /* [n]: the names of the cities, NULL for one without; NULL: none has one */
     char title[80], note[80];
 } tour_panel;
 

@@ -30,9 +30,8 @@ typedef struct gap_row {
     onet_measure gap[GAP_METHODS]; /* mean of length / reference - 1 */
 } gap_row;
 
-/* Measures the instances of n cities. If greedy and beam, the nets, are NULL, the net's columns are NaN. They
- * must have an order. tick(context, n, done, total) is called from time to time; if it returns non-zero the
- * call ends with ONET_INTERRUPTED. */
+/* The cities must have an order. greedy, beam: the nets; NULL: their columns are NaN. tick(context, n, done,
+ * total) is called from time to time; if it returns non-zero, gap_measure ends with ONET_INTERRUPTED. */
 typedef struct gap_setting {
     const tsp_cities *cities;
     onet_tsp_net *greedy, *beam;
@@ -40,6 +39,7 @@ typedef struct gap_setting {
     int (*tick)(void *context, int n, size_t done, size_t total);
     void *context;
 } gap_setting;
+/* Measures the instances of n cities. */
 onet_status gap_measure(gap_row *row, int n, const gap_setting *setting, onet_error *err);
 
 #endif

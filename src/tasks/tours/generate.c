@@ -23,7 +23,7 @@ static int size_of(const tsp_plan *plan, size_t index) {
     return plan->size[index % (size_t)plan->sizes];
 }
 
-/* Costs [n, n]. False if memory ran out. */
+/* Draws costs [n, n], closed under shortest paths, with a mean of 1. False if memory ran out. */
 static bool random_costs(rng *r, int n, float *costs) {
     double *c = array_new((size_t)n * (size_t)n, sizeof *c), sum = 0;
     if (!c) return false;
@@ -39,7 +39,7 @@ static bool random_costs(rng *r, int n, float *costs) {
     return true;
 }
 
-/* An instance from costs [n, n]. */
+/* Makes an instance from costs [n, n]. */
 static onet_status from_costs(onet_tsp *t, int n, const float *costs) {
     onet_status status = onet_tsp_blank(t, n, false, NULL);
     if (status) return status;
@@ -68,7 +68,7 @@ const onet_choice *tsp_labels(void) {
     return list;
 }
 
-/* The method for an instance of n cities, never TSP_LABEL_AUTO. */
+/* Returns the method for an instance of n cities, never TSP_LABEL_AUTO. */
 static tsp_label method_of(const tsp_plan *plan, int n) {
     int provable = plan->asymmetric                   ? TSP_EXACT_ASYMMETRIC
                    : plan->shape == TSP_SHAPE_UNIFORM ? TSP_EXACT_UNIFORM
@@ -98,7 +98,7 @@ struct solved {
     float *xy;            /* [block, values] */
     int32_t *tour;        /* [block, most] */
     onet_status status;
-    /* Of the one being solved, if its search is divided. */
+    /* The instance being solved, and its search if that is divided. */
     onet_tsp t;
     tsp_tree *tree;
     int begun, ended; /* pieces of this round */
@@ -359,7 +359,7 @@ static double between(rng *r, double low, double high) {
     return low + (high - low) * rng_uniform(r);
 }
 
-/* Uniform in the logarithm. */
+/* Draws a number that is uniform in the logarithm. */
 static double scale_between(rng *r, double low, double high) {
     return exp(between(r, log(low), log(high)));
 }
@@ -395,7 +395,7 @@ static void clustered(rng *r, int n, double *xy) {
     }
 }
 
-/* n of the columns * rows places, each at most once: a place is taken with probability (still wanted) /
+/* Draws n of the columns * rows places, each at most once: a place is taken with probability (still wanted) /
  * (places left). */
 static void grid(rng *r, int n, double *xy) {
     double fill = between(r, 0.3, 1), aspect = scale_between(r, 0.4, 2.5);
@@ -437,7 +437,7 @@ static void stretched(rng *r, int n, double *xy) {
     }
 }
 
-/* The nearest multiple of 2^-24. */
+/* Returns the nearest multiple of 2^-24. */
 static float on_the_grid(float x) {
     return (float)(round((double)x * 0x1p24) * 0x1p-24);
 }

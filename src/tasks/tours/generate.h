@@ -50,7 +50,7 @@ typedef struct tsp_plan {
     bool asymmetric; /* costs, not points: without shape and symmetries */
     tsp_label label;
     int kicks;           /* local: per city */
-    int symmetries;      /* 8: each instance is given under all symmetries of the square; otherwise once */
+    int symmetries;      /* 8: each instance is put under all symmetries of the square; otherwise once */
     int (*stop)(void *); /* called with NULL; non-zero: end with ONET_INTERRUPTED. NULL: never */
 } tsp_plan;
 

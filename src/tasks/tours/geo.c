@@ -15,15 +15,15 @@ static place radians(const double *degrees) {
     return (place){(double)degrees[0] * unit, (double)degrees[1] * unit};
 }
 
-/* The haversine formula, which keeps its precision for near places. */
+/* Returns the distance by the haversine formula, which keeps its precision for near places. */
 static double kilometres(place a, place b) {
     double up = sin((a.lat - b.lat) / 2), across = sin((a.lon - b.lon) / 2);
     double h = up * up + cos(a.lat) * cos(b.lat) * across * across;
     return 2 * EARTH_KM * asin(sqrt(fmin(1, h)));
 }
 
-/* The direction of the mean of the cities as points in space. Cities that are spread evenly over the Earth
- * have no middle: then the first city. */
+/* Returns the direction of the mean of the cities as points in space; the first city if they are spread
+ * evenly over the Earth, and have no middle. */
 static place middle(int n, const double *places) {
     double x = 0, y = 0, z = 0;
     for (int i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ static place middle(int n, const double *places) {
     return (place){atan2(y, x), atan2(z, hypot(x, y))};
 }
 
-/* xy [2]: where p is on the map about c. */
+/* Writes to xy [2] where p is on the map about c. */
 static void project(place c, place p, double *xy) {
     double turn = p.lon - c.lon;
     double east = cos(p.lat) * sin(turn);

@@ -51,7 +51,7 @@ void tsp_cities_free(tsp_cities *c) {
     *c = (tsp_cities){0};
 }
 
-/* The rest of an input, for the library. */
+/* Reads the rest of an input, for onet_read_options.bytes. */
 static ptrdiff_t rest(void *in, void *buffer, size_t size) {
     size_t got;
     return input_read(in, buffer, size, &got, NULL) ? -1 : (ptrdiff_t)got;
@@ -75,8 +75,8 @@ static bool is_named(const char *const *list, const char *name) {
     return name && is_one_of(list, name, strlen(name));
 }
 
-/* The first line of a table, split. A name with the separator inside is split too: none of the common names
- * has one. */
+/* The header line of a table, split at every separator, even a quoted one: none of the column names looked
+ * for contains one. */
 typedef struct header {
     char text[4096];
     char separator;
@@ -128,7 +128,7 @@ static onet_status read_header(header *h, input *in, const onet_read_options *op
 
 /* ---- Sets ---------------------------------------------------------------------------------------------- */
 
-/* The feature that has one of these names, or -1. */
+/* Returns the feature that has one of the names in `list`, or -1. */
 static int find_feature(const onet_record *r, const char *const *list) {
     for (int j = 0; j < onet_record_width(r); j++)
         if (is_named(list, onet_record_feature(r, j))) return j;
@@ -175,7 +175,7 @@ typedef struct loading {
     tsp_file *file;
     const tsp_reading *how;
     size_t name_room, record_room;
-    const char *key; /* that the cities have their names under; NULL: they have none */
+    const char *key; /* the key or column of the cities' names; NULL: they have none */
     int at[2];       /* the features that are the coordinates, x first */
 } loading;
 
@@ -183,7 +183,8 @@ static void note(const loading *l, const onet_error *text) {
     if (l->how->note) l->how->note(text);
 }
 
-/* Keys of JSON, which are spelt one way; a table's name column is known from its header. */
+/* Finds the key of the cities' names, among keys of JSON, which are lower case; a table's name column is
+ * known from its header. */
 static onet_status find_names(loading *l, onet_record *r, onet_error *err) {
     onet_status status = ONET_OK;
     const char *text, *wanted = l->how->name_column;
@@ -202,12 +203,12 @@ static onet_status find_names(loading *l, onet_record *r, onet_error *err) {
     return status;
 }
 
-/* Whether the record is of a table, whose rows have lines and names of their own. */
+/* Whether the record is from a table, each row of which has a line number and a name. */
 static bool is_table(const onet_record *r) {
     return onet_record_format(r) == ONET_FORMAT_CSV;
 }
 
-/* Two cities of one name may be two places, or a row that appears twice. */
+/* Warns if two cities have one name: they may be two places, or a row that appears twice. */
 static onet_status note_twice(const loading *l, const onet_record *r, char *const *called, onet_error *err) {
     names seen = {0};
     int *first = array_new((size_t)onet_record_size(r), sizeof *first), twice = 0, a = 0, b = 0;
@@ -234,7 +235,7 @@ static onet_status note_twice(const loading *l, const onet_record *r, char *cons
     return ONET_OK;
 }
 
-/* The names of the cities of the set that was appended last. */
+/* Reads the names of the cities of the set that was appended last. */
 static onet_status take_names(loading *l, onet_record *r, onet_error *err) {
     tsp_file *file = l->file;
     size_t from = file->named, all = file->cities.start[file->cities.count];
@@ -256,7 +257,7 @@ static onet_status take_names(loading *l, onet_record *r, onet_error *err) {
     return is_table(r) ? note_twice(l, r, file->names + from, err) : ONET_OK;
 }
 
-/* ONET_BAD where a city is not on the Earth. */
+/* ONET_BAD if a city is not on the Earth. */
 static onet_status check_place(const loading *l, const onet_record *r, int item, const double *place,
                                onet_error *err) {
     char which[32] = "";
@@ -279,7 +280,7 @@ static onet_status append(loading *l, onet_record *r, onet_error *err) {
     return status;
 }
 
-/* The costs, and cities without points. */
+/* Appends the costs of a set, and its cities without points. */
 static onet_status append_costs(loading *l, const onet_record *r, onet_error *err) {
     tsp_file *file = l->file;
     int n = onet_record_size(r);
@@ -315,7 +316,7 @@ static bool lacks_header(const onet_record *r) {
     return false;
 }
 
-/* One relation is the cost from city to city. */
+/* Checks that the one relation of a set can be the cost from city to city. */
 static onet_status check_costs(const loading *l, const onet_record *r, onet_error *err) {
     const char *name = onet_reader_name(l->file->in);
     long line = onet_record_line(r);
@@ -358,7 +359,8 @@ static onet_status check_points(loading *l, const onet_record *r, onet_error *er
     return ONET_OK;
 }
 
-/* Degrees as if they were points of the plane: a degree of longitude counts as one of latitude. */
+/* Warns of degrees that are read as points of the plane: a degree of longitude then counts as one of
+ * latitude. */
 static void note_degrees(const loading *l, const onet_record *r) {
     onet_error text;
     if (!l->how->geo && tsp_note_degrees(r, l->at, onet_reader_name(l->file->in), &text)) note(l, &text);
@@ -413,7 +415,7 @@ static void choose_columns(const header *h, loading *l, onet_read_options *own, 
     if (!own->features) own->features = features;
 }
 
-/* A file's name without folder and ending; "" for standard input. */
+/* Writes a file's name without folder and ending; "" for standard input. */
 static void name_of(const char *path, char name[64]) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     snprintf(name, 64, "%.*s", strcmp(path, "-") ? (int)strcspn(base, ".") : 0, base);
@@ -424,7 +426,7 @@ static void name_list(tsp_file *file, const char *path) {
     if (file->count == 1 && file->records && is_table(file->records[0])) name_of(path, file->list);
 }
 
-/* Standard input was read from already and cannot be opened again. */
+/* Reads a file of sets. Standard input was read from already and cannot be opened again. */
 static onet_status read_sets(tsp_file *file, const char *path, input *in, const tsp_reading *how,
                              onet_error *err) {
     onet_read_options own = how->read ? *how->read : (onet_read_options){.size = sizeof own};
@@ -455,7 +457,7 @@ static void drop_names(tsp_file *file) {
     file->named = 0;
 }
 
-/* Whether a file that is to have costs is one table of them, rather than sets. */
+/* *is: whether a file that is to have costs is one table of them, rather than sets. */
 static onet_status holds_table(input *in, const char *path, const tsp_reading *how, bool *is,
                                onet_error *err) {
     const char *data;
@@ -537,7 +539,7 @@ static onet_status copy(const onet_tsp *from, onet_tsp *t, onet_error *err) {
     return ONET_OK;
 }
 
-/* An instance from the costs of set i. */
+/* Makes an instance from the costs of set i. */
 static onet_status from_costs(const onet_sets *sets, size_t i, onet_tsp *t, onet_error *err) {
     size_t first = sets->start[i], n = onet_sets_size(sets, i);
     onet_status status = onet_tsp_blank(t, (int)n, false, err);

@@ -11,27 +11,27 @@
 /* The largest distance and coordinate: whole numbers up to here, and tours of them, are exact in a double. */
 #define TOUR_LARGEST 1e15
 
-/* How cities are read; all zero, or NULL in its place: points of the plane in any format. */
+/* How cities are read; all zero, or a NULL pointer to it: points of the plane in any format. */
 typedef struct tsp_reading {
     const onet_read_options *read; /* NULL: the defaults */
     bool geo;                      /* the points are longitude and latitude */
     const char *name_column; /* column with the cities' names; "": none; NULL: one of the common names */
     bool keep;               /* every set is to be written back */
     bool matrix;             /* the file is a table of costs, or of sets with a relation: the cost */
-    /* Called for what looks odd but may be intended, with file and line; NULL: not reported. */
+    /* Called with a warning of what looks odd but may be intended; NULL: no warnings. */
     void (*note)(const onet_error *text);
 } tsp_reading;
 
-/* An instance from float32 points xy [n, 2]. */
+/* Makes an instance from float32 points xy [n, 2]. */
 onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err);
 
-/* The cities of several instances, in double: where cities are far from 0 and near each other, as UTM
- * coordinates in metres, float32 would move them. All zero: there are none. */
+/* The cities of several instances, in double: cities far from 0 and near each other, as UTM
+ * coordinates in metres are, would move in float32. All zero: there are none. */
 typedef struct tsp_cities {
     size_t count;
     size_t *start;  /* [count + 1] */
     double *xy;     /* [start[count], 2] */
-    int32_t *order; /* [start[count]]: a tour within each instance; NULL: not known of all */
+    int32_t *order; /* [start[count]]: a tour within each instance; NULL: not all have one */
     size_t start_room, city_room, order_room;
 } tsp_cities;
 
@@ -40,13 +40,14 @@ onet_status tsp_cities_add(tsp_cities *cities, int n, const double *xy, const in
                            onet_error *err);
 void tsp_cities_free(tsp_cities *cities);
 
-/* Which two features of a set's items are the coordinates of its cities, x first: those called x and y, or
- * longitude and latitude (geo: these before the others), else the only two. False: there are none. */
+/* Writes to at [2] which two features of a set's items are the coordinates of its cities, x first: those
+ * called x and y, or longitude and latitude (geo: the latter first), else the only two. False: there are
+ * none. */
 bool tsp_find_points(const onet_record *r, bool geo, int at[2]);
-/* True if these features are called longitude and latitude; then fills in a note that they were read as
+/* True if the features `at` are called longitude and latitude; then `note` warns that they were read as
  * points of the plane. */
 bool tsp_note_degrees(const onet_record *r, const int at[2], const char *file, onet_error *note);
-/* Appends the set with these features as its cities. */
+/* Appends the set with the features `at` as the coordinates of its cities. */
 onet_status tsp_cities_take(tsp_cities *cities, const onet_record *r, const int at[2], onet_error *err);
 
 static inline int tsp_cities_size(const tsp_cities *cities, size_t i) {
@@ -59,22 +60,20 @@ typedef struct tsp_file {
     bool table;   /* it is a table of costs */
     bool sets;    /* it is neither: */
     tsp_cities cities;
-    onet_sets *costs; /* where the sets have a relation, the cost: they have no points, and cities.xy is 0 */
+    onet_sets *costs; /* sets with a relation, the cost, which have no points: cities.xy is 0; NULL: none */
     bool geo;         /* the points are longitude and latitude, the distances kilometres */
     char list[64];    /* the name of a table that is one list of cities; "" for other files */
-    char **
-        names; /* [cities of all instances]: what they are called, each NULL where it is not; NULL: none is */
-    /* The sets as they were read, where they were to be kept or have text of their own: CSV, and sets with
-     * names. */
+    char **names;     /* [cities of all instances]: their names, NULL for one without; NULL: none has one */
+    /* The sets as they were read, if they are to be written back, are CSV or have names. */
     onet_reader *in;
     onet_record **records; /* [count] or NULL */
     size_t named, kept;    /* names and records that there are */
 } tsp_file;
 
-/* A CSV file without the set column is one set; of more than two columns of numbers those called x and y, or
- * longitude and latitude, are taken. Sets with one relation and at most one feature, which may mark the
- * depot, are instances with these costs. ONET_BAD for items that are neither those nor pairs of numbers, or
- * no places on the Earth. */
+/* Loads a file. A CSV file without the set column is one set; of more than two columns of numbers those
+ * called x and y, or longitude and latitude, are taken. Sets with one relation and at most one feature, which
+ * may mark the depot, are instances with these costs. ONET_BAD for items that are neither such nor pairs of
+ * numbers, or are no places on the Earth. */
 onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, onet_error *err);
 void tsp_unload(tsp_file *file);
 
@@ -83,27 +82,25 @@ onet_status tsp_instance_make(const tsp_file *file, size_t i, onet_tsp *t, onet_
 static inline bool tsp_has_points(const tsp_file *file) {
     return file->sets && !file->costs;
 }
-/* Its cities [n, 2] as they were read: points of the plane, or longitude and latitude; NULL for TSPLIB and
- * costs. */
+/* Returns the cities [n, 2] of instance i as they were read: points of the plane, or longitude and latitude;
+ * NULL for TSPLIB and costs. */
 static inline const double *tsp_points(const tsp_file *file, size_t i) {
     return tsp_has_points(file) ? file->cities.xy + 2 * file->cities.start[i] : NULL;
 }
-/* The number of its first city: TSPLIB counts nodes from 1, all else from 0. */
+/* Returns the number of the first city: TSPLIB counts nodes from 1, all else from 0. */
 static inline int tsp_first_number(const tsp_file *file) {
     return !file->sets && !file->table;
 }
-/* The names of its cities, [n]; NULL: they have none. */
+/* Returns the names of the cities [n] of instance i; NULL: they have none. */
 char *const *tsp_names(const tsp_file *file, size_t i);
 
 /* ---- Places on the Earth (geo.c) --------------------------------------------------------------------- */
 
-/* Cities on the Earth: great-circle distances, and a map of them for the net and for pictures. */
-
-/* An instance from places [n, 2], longitude and latitude in degrees. Its distances are kilometres along great
- * circles of a sphere with the Earth's mean radius. Its coordinates are kilometres on a map: the azimuthal
- * equidistant projection about the middle of the cities, north up, in which neither the date line nor a pole
- * is special. The map is true near its middle: across the direction to the middle it is stretched by 1% at
- * 1,560 km from it, by 11% at 5,000 km, and without bound towards the far side of the Earth. */
+/* Makes an instance from places [n, 2], longitude and latitude in degrees. Its distances are kilometres along
+ * great circles of a sphere with the Earth's mean radius. Its coordinates are kilometres on a map: the
+ * azimuthal equidistant projection about the middle of the cities, north up, in which neither the date line
+ * nor a pole is special. The map is true near its middle: across the direction to the middle it is stretched
+ * by 1% at 1,560 km from it, by 11% at 5,000 km, and without bound towards the far side of the Earth. */
 onet_status geo_instance(onet_tsp *t, int n, const double *places, onet_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Parses tables of costs: splits rows into cells, finds out whether they have names, and checks each cost. */
+/* Parses tables of costs: splits rows into cells, decides whether the first row and column are names, checks
+ * each cost, and says how to mend one that is not a number. */
 #include "tasks/tours/matrix.h"
 
 #include <ctype.h>
@@ -34,7 +35,7 @@ typedef struct table {
     char **names; /* [n] */
 } table;
 
-/* Refuses what stands in the current line. */
+/* Fails with an error message that begins with file and line. */
 #define bad(m, err, ...)                                                                                     \
     (fail(err, ONET_BAD, __VA_ARGS__), error_prefix(err, "%s:%ld", input_name((m)->in), (m)->number),        \
      ONET_BAD)
@@ -68,7 +69,7 @@ static char find_separator(const char *line) {
     return strchr(line, '\t') ? '\t' : strchr(line, ';') ? ';' : ',';
 }
 
-/* The next row that is not blank; m->line is NULL where there is none. */
+/* Reads the next row that is not blank; m->line is NULL after the last. */
 static onet_status next_row(table *m, onet_error *err) {
     size_t length;
     do {
@@ -112,7 +113,7 @@ static bool is_empty(const char *cell) {
     return kind_of(cell, &value) == EMPTY;
 }
 
-/* What people write where there is no cost. */
+/* Whether the cell says that there is no cost. */
 static bool is_missing(const char *cell) {
     static const char *const known[] = {"NA", "N/A", "#N/A", "null", "None", "nil", "x", "?", "--", "."};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -129,12 +130,12 @@ static bool may_be_cost(const char *cell) {
     return is_missing(cell) || isdigit((unsigned char)cell[sign]);
 }
 
-/* Text that is not meant as a cost. */
+/* Whether the cell is text that is not meant as a cost. */
 static bool is_word(const char *cell) {
     return is_text(cell) && !may_be_cost(cell);
 }
 
-/* What stands from a city to itself in most tables. */
+/* Whether the cell is empty or 0, as from a city to itself in most tables. */
 static bool is_nothing(const char *cell) {
     double value;
     cell_kind kind = kind_of(cell, &value);
@@ -143,8 +144,8 @@ static bool is_nothing(const char *cell) {
 
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
-/* 0, 1, 2, ... or 1, 2, 3, ... behind the first cell: the names that a program writes where there are none.
- */
+/* Whether the cells after the first are 0, 1, 2, ... or 1, 2, 3, ...: the names that programs write if there
+ * are none. */
 static bool counts_up(char *const *cell, size_t cells) {
     double first = 0, value;
     for (size_t k = 1; k < cells; k++) {
@@ -249,7 +250,7 @@ static onet_status keep_head(table *m, size_t *columns, onet_error *err) {
 
 /* ---- Costs ------------------------------------------------------------------------------------------- */
 
-/* What a city is called in an error. */
+/* Writes what a city is called in an error message. */
 static const char *name_for(const table *m, int city, char text[100]) {
     if (m->names && m->names[city])
         snprintf(text, 100, "`%.80s`", m->names[city]);
@@ -258,7 +259,7 @@ static const char *name_for(const table *m, int city, char text[100]) {
     return text;
 }
 
-/* What to write in place of a cell that is not a number. */
+/* Returns advice on what to write in place of a cell that is not a number. */
 static const char *advice_for(const table *m, int from, const char *cell) {
     if (is_missing(cell))
         return "; a cost cannot be missing: write a large number where there is no way, and nothing from a "
@@ -339,7 +340,7 @@ static onet_status read_rows(table *m, onet_error *err) {
                from == 1 ? "" : "s", m->n, m->header ? ", and the first row was taken as names" : "");
 }
 
-/* Two cities of one name may be two places, or a row that appears twice. */
+/* Warns if two cities have one name: they may be two places, or a row that appears twice. */
 static onet_status note_twice(const table *m, void (*note)(const onet_error *text), onet_error *err) {
     names seen = {0};
     bool good = true;

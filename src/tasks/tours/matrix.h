@@ -7,11 +7,11 @@
 #include "engine/base/file.h"
 #include "ordernet_tsp.h"
 
-/* delimiter: between two cells; 0: as the first row tells. The instance is asymmetric where a cost differs
- * from that of the opposite direction. *called [n]: what the cities are called, each to be freed; NULL: they
- * have no names. note, unless NULL, is called for what looks odd. ONET_BAD with file and line for a table
- * that is not square, names that differ between row and column, and costs that are not finite numbers from 0
- * on; those from a city to itself are ignored and may be empty. */
+/* delimiter: between two cells; 0: found from the first row. The instance is asymmetric if a cost differs
+ * from that of the opposite direction. *called [n]: the names of the cities, which the caller frees; NULL:
+ * they have none. note, unless NULL, is called with warnings. ONET_BAD with file and line for a table that is
+ * not square, names that differ between row and column, and costs that are not finite numbers from 0 on;
+ * those from a city to itself are ignored and may be empty. */
 onet_status matrix_read(onet_tsp *t, char ***called, input *in, int delimiter,
                         void (*note)(const onet_error *text), onet_error *err);
 

@@ -1,4 +1,5 @@
-/* Sets the defaults of the network options of the `tsp` commands, and loads the network that finds tours. */
+/* Defines the choices and defaults of the network options of the `tsp` commands, turns them into options of
+ * onet_tsp_solve, and loads the network that finds tours. */
 #include "tasks/tours/net_options.h"
 
 #include <limits.h>

@@ -22,7 +22,7 @@ const onet_choice *tour_symmetries(void);
         .name = "model", .kind = OPTION_STRING, .argument = "FILE", .field = (at),                           \
         .default_text = "the shipped tours.safetensors", .help = "Model file of the net."                    \
     }
-/* The fields of the tour_net_values that stand at offset `at`, but for the machine's. */
+/* Options for the fields of a tour_net_values at offset `at`, except those of the machine. */
 #define OPTIONS_TOUR_NET(at)                                                                                 \
     OPTION_TOUR_MODEL((at) + offsetof(tour_net_values, model)),                                              \
         {.name = "decode",                                                                                   \
@@ -56,7 +56,7 @@ const onet_choice *tour_symmetries(void);
             "shortest of all is kept."                                                                       \
     }
 
-/* How cities are read: two ints and a string. */
+/* How cities are read. geo_at, matrix_at: offsets of ints; name_at: of a string. */
 #define OPTIONS_CITIES(geo_at, matrix_at, name_at)                                                           \
     {.name = "matrix",                                                                                       \
      .kind = OPTION_FLAG,                                                                                    \
@@ -82,14 +82,14 @@ const onet_choice *tour_symmetries(void);
         OPTIONS_ORDER_MACHINE((net_at) + offsetof(tour_net_values, search)), {.group = "Data format"},       \
         OPTIONS_READ(read_at)
 
-/* The engine's defaults, except for a beam of 5. */
+/* Fills in the engine's defaults, except for a beam of 5. */
 void tour_net_defaults(tour_net_values *values);
 
 /* Loads the model and makes a net of it; free both. */
 onet_status tour_net_open(const tour_net_values *values, onet_model **model, onet_tsp_net **net,
                           onet_error *err);
 
-/* The options of onet_tsp_solve that the net's options decide; all others are zero. */
+/* Returns the options of onet_tsp_solve that the net's options decide; all others are zero. */
 onet_tsp_options tour_net_effort(const tour_net_values *values);
 
 #endif

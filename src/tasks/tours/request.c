@@ -14,7 +14,7 @@ typedef struct tour_request {
     request r;
     tour_job job;
     const model_slot *slot; /* NULL: no model is used */
-    onet_error note;        /* what looks odd but may be intended; empty: nothing does */
+    onet_error note;        /* a warning of what looks odd but may be intended; empty: none */
 } tour_request;
 
 static void release(request *base) {
@@ -25,7 +25,7 @@ static bool has_limit(const tour_job *job) {
     return job->method == ONET_TSP_EXACT || (job->method == ONET_TSP_TWO_OPT && job->options.kicks);
 }
 
-/* What an instance of n cities costs, in the unit of limits->cells; measured roughly. */
+/* Returns what an instance of n cities costs, in the unit of limits->cells; measured roughly. */
 static double cost(const tour_job *job, int n) {
     double square = (double)n * n;
     switch (job->method) {
@@ -98,7 +98,7 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
     return status;
 }
 
-/* The time of a request is shared by its sets. */
+/* Reads the time limit of a set: the sets share the time of the request. */
 static onet_status read_limit(tour_request *r, const envelope *e, const request_limits *limits,
                               onet_error *err) {
     double sets = (double)r->job.cities.count;

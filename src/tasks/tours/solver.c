@@ -27,7 +27,7 @@ struct solver {
     atomic_bool hurry;
 };
 
-/* Kept from job to job while these ask for the same. */
+/* A net that is kept while jobs ask for the same one. */
 typedef struct kept_net {
     model_version *version;
     onet_decode decode;
@@ -92,7 +92,7 @@ static onet_status solve(solver *s, kept_net *k, tour_job *job) {
     return status;
 }
 
-/* The first job of the queue, or the first quick one; NULL: there is none. With the lock. */
+/* Takes the first job of the queue, or the first quick one; NULL: there is none. Needs the lock. */
 static tour_job *dequeue(solver *s, bool quick) {
     tour_job **link = &s->first;
     while (*link && quick && !(*link)->quick) link = &(*link)->next;

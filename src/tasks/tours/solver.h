@@ -13,7 +13,7 @@ typedef struct tour_job {
     onet_tsp_options options; /* without net and stop */
     onet_decode decode;
     int beam;
-    bool quick;            /* a fraction of a second, so that it need not wait for long searches */
+    bool quick;            /* takes a fraction of a second, so that it need not wait for long searches */
     int32_t *tour;         /* [all cities] */
     onet_tsp_proof *proof; /* [cities.count] */
     onet_status status;
@@ -23,18 +23,18 @@ typedef struct tour_job {
     struct tour_job *next;
 } tour_job;
 
-void tour_job_free(tour_job *job); /* what it holds, not the job */
+void tour_job_free(tour_job *job); /* frees what the job holds, not the job */
 
 typedef struct solver solver;
 
 onet_status solver_new(solver **s, const char *kernels, onet_error *err);
-/* After the last job is done. NULL is allowed. */
+/* Call it after the last job is done. NULL is allowed. */
 void solver_free(solver *s);
-/* Takes the job over until done is called. */
+/* Queues the job, which must stay valid until the solver has called job->done. */
 void solver_add(solver *s, tour_job *job);
-/* Jobs that wait. */
+/* Returns the number of jobs that wait. */
 size_t solver_queued(solver *s);
-/* Searches with a time limit end at once, with the best tours that they have. */
+/* Ends searches with a time limit at once, with the best tours that they have. */
 void solver_hurry(solver *s);
 
 #endif

@@ -47,7 +47,7 @@ typedef struct source {
     long uneven_line;
 } source;
 
-/* Refuses what stands in the current line. */
+/* Fails with an error message that begins with file and line. */
 #define bad(s, err, ...)                                                                                     \
     (fail(err, ONET_BAD, __VA_ARGS__), error_prefix(err, "%s:%ld", input_name((s)->in), (s)->number),        \
      ONET_BAD)
@@ -64,7 +64,7 @@ static void skip_space(source *s) {
     while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
 }
 
-/* The next number, on this line or a later one; what: the field, for errors. */
+/* Reads the next number, on this line or a later one; what: the field, for errors. */
 static onet_status next_number(source *s, const char *what, double *value, onet_error *err) {
     while (s->line) {
         skip_space(s);
@@ -86,7 +86,7 @@ static onet_status need_dimension(const source *s, const char *section, onet_err
     return bad(s, err, "%s comes before DIMENSION; DIMENSION must say how many cities there are", section);
 }
 
-/* A section that has more numbers than DIMENSION says is of another instance. */
+/* Checks that a section has no more numbers than DIMENSION says: it would be of another instance. */
 static onet_status check_end(source *s, const char *section, onet_error *err) {
     skip_space(s);
     if (!s->line || s->at == s->end) return ONET_OK;
@@ -98,7 +98,7 @@ static onet_status check_end(source *s, const char *section, onet_error *err) {
                s->n);
 }
 
-/* NODE_COORD_SECTION, DISPLAY_DATA_SECTION: a node's number, x and y, in any order of nodes. */
+/* Reads NODE_COORD_SECTION or DISPLAY_DATA_SECTION: a node's number, x and y, in any order of nodes. */
 static onet_status read_coordinates(source *s, const char *section, onet_error *err) {
     onet_status status = need_dimension(s, section, err);
     double *rows = NULL; /* [have, 3] */
@@ -176,7 +176,7 @@ static onet_status read_matrix(source *s, onet_error *err) {
 
 /* ---- Keywords ---------------------------------------------------------------------------------------- */
 
-/* The line's first word into `key`, and what follows it and a colon, without spaces around, at s->at. */
+/* Writes the line's first word to `key`; s->at is then what follows it and a colon, without spaces around. */
 static void split_line(source *s, char key[32]) {
     size_t length = 0;
     skip_space(s);
@@ -357,7 +357,7 @@ onet_status tsplib_read(onet_tsp *t, input *in, onet_error *err) {
     return status;
 }
 
-/* A file begins with one of these and a colon. */
+/* Whether the data begin with a keyword of TSPLIB and a colon. */
 static bool begins(const char *data, size_t size) {
     static const char *const words[] = {"NAME", "TYPE", "COMMENT", "DIMENSION", "EDGE_WEIGHT_TYPE", NULL};
     for (const char *const *word = words; *word; word++) {

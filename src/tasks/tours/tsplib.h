@@ -11,7 +11,7 @@
 #include "ordernet_tsp.h"
 #include <stdbool.h>
 
-/* Free the instance with onet_tsp_free. */
+/* Reads an instance; free it with onet_tsp_free. */
 onet_status tsplib_read(onet_tsp *t, input *in, onet_error *err);
 
 /* Whether the input looks like a TSPLIB file, by its name or its first word, which is not consumed. */

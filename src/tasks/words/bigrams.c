@@ -1,4 +1,5 @@
-/* Adds to sets of words how often one word directly follows another in a text, as a relation. */
+/* Adds to sets of words the relation log(1 + how often the second word directly follows the first in other
+ * sets, or in the sets themselves without the set at hand). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ static uint64_t key_of(int32_t first, int32_t second) {
     return ((uint64_t)(uint32_t)first << 32 | (uint32_t)second) + 1;
 }
 
-/* The slot of a key, or the empty one where it belongs. */
+/* Returns the slot of a key, or the empty one where it belongs. */
 static size_t find(const bigrams *b, uint64_t key) {
     size_t at = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & b->mask;
     while (b->key[at] && b->key[at] != key) at = (at + 1) & b->mask;

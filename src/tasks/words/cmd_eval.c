@@ -1,4 +1,5 @@
-/* ordernet words eval: measures a word model on lines of text, and writes examples. */
+/* ordernet words eval: measures a word model on lines of text by greedy and beam search and, for short lines,
+ * over all orders, and writes examples of right and wrong answers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void defaults(void *values) {
     v->show = 10;
 }
 
-/* A word in a cell of a Markdown table. */
+/* Writes a text as a cell of a Markdown table. */
 static void write_cell(output *out, const char *text) {
     output_put(out, "| ");
     for (; *text; text++) {
@@ -62,7 +63,7 @@ static bool is_right(const words_test *t, size_t s) {
     return true;
 }
 
-/* `show` lines, spread evenly over those in the right order, or over those in a wrong one. */
+/* Writes `show` lines, spread evenly over those in the right order, or over those in a wrong one. */
 static onet_status write_table(output *out, const words_test *t, bool right, int show, onet_error *err) {
     size_t total = 0, seen = 0, shown = 0;
     for (size_t s = 0; s < t->same->count; s++) total += is_right(t, s) == right;

@@ -1,4 +1,6 @@
-/* ordernet words prepare: makes training sets of words, and their vocabulary, from text and word vectors. */
+/* ordernet words prepare: makes training sets of words, and their vocabulary, from text and word vectors,
+ * with counts of neighbours as a relation if asked for (--bigrams), and reports what became of lines and
+ * words. */
 #include <stdio.h>
 
 #include "app/command.h"
@@ -133,7 +135,7 @@ static const option options[] = {
                    "which rare words still stand teaches what <unk> is. Not used with --vocabulary."),
     OPTION(INT, "limit-words", offsetof(prepare_values, o.vocabulary.limit), .argument = "N",
            RANGE(64, 100000000),
-           .help = "Rows of the vocabulary at most; the least frequent words go first."),
+           .help = "Rows of the vocabulary at most; the least frequent words are dropped."),
     OPTION(U64, "seed", offsetof(prepare_values, o.seed), .argument = "N",
            .help = "Seed of the windows, and of the order in which the items of a set are written."),
     OPTION_QUIET(offsetof(prepare_values, quiet)),

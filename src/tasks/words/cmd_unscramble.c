@@ -58,7 +58,7 @@ static onet_status print_json(const onet_bag *b, const reading *r, int count, on
     return status;
 }
 
-/* One more word of a note, which begins with `note` before the first. */
+/* Prints one more word of a warning, with `where` and `note` before the first. */
 static void add_word(const onet_bag *b, int i, const char *where, const char *note, int *count) {
     char text[SHOWN];
     if (!(*count)++)
@@ -91,7 +91,7 @@ static void warn_of_alike(const onet_bag *b, const onet_sets *set, int n, const 
     }
 }
 
-/* Says where the answer is worth less than it looks. */
+/* Warns if the answer is less certain than it looks. */
 static void warn(onet_bag *b, double logprob, const char *where) {
     int n = onet_bag_count(b);
     fflush(stdout);
@@ -115,7 +115,7 @@ static onet_status print_answer(onet_bag *b, const onet_answer *a, const unscram
     return status;
 }
 
-/* where: what begins a note, such as the line of the input. */
+/* where: what begins a warning, such as the line of the input. */
 static onet_status unscramble(onet_bag *b, const onet_model *model, const unscramble_values *v,
                               const char *where, onet_error *err) {
     size_t n = (size_t)onet_bag_count(b);

@@ -1,4 +1,4 @@
-/* Loads a model that orders words alone, and refuses others. */
+/* Loads a model that orders words without relations, and refuses others. */
 #include "tasks/words/model.h"
 
 #include <limits.h>

@@ -15,8 +15,8 @@
 #include "ordernet_io.h"
 
 /* The lines of a text: the first words of each paragraph, lower-cased. WikiText's raw format and ready lines
- * of words are read alike: blank lines and headers (" = Title = ") are passed over, and lines with fewer
- * words than the least asked for. Words are what stands between blanks. */
+ * of words are read alike: blank lines, headers (" = Title = ") and lines with fewer words than the
+ * least asked for are passed over. Words are what stands between blanks. */
 
 enum { LINES_MOST_WORDS = 1000 };
 
@@ -140,7 +140,7 @@ static onet_status add_word(text *t, const char *word, size_t length, onet_error
     return ONET_OK;
 }
 
-/* Words from .. from + count - 1 of the line. */
+/* Adds words from .. from + count - 1 of the line as a set. */
 static onet_status add_set(text *t, lines *l, int from, int count, output *out, onet_error *err) {
     onet_status status = ONET_OK;
     for (int k = from; k < from + count && !status; k++)
@@ -265,7 +265,7 @@ static void count_set(prepare_report *report, const int32_t *word, const stand_i
     report->sets_unknown += unknown;
 }
 
-/* One set: words become rows, in a random order. row, order: [n]. */
+/* Fills one set: words become rows, in a random order. row, order: [n]. */
 static void fill_set(int32_t *row, int32_t *order, int n, size_t s, const int32_t *word,
                      const stand_in *found, const prepare_options *options, int32_t unk) {
     rng r;
@@ -346,7 +346,7 @@ static onet_status sets_from_text(onet_sets **sets, text *t, const onet_words *d
     return status;
 }
 
-/* The names as a vocabulary without vectors. */
+/* Makes a vocabulary without vectors from the names. */
 static onet_status words_of(onet_words **words, const names *distinct, onet_error *err) {
     size_t count = distinct->count;
     const char **word = array_new(count, sizeof *word);

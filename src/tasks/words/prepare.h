@@ -1,5 +1,6 @@
-/* Makes sets of words from text: lines in, sets and their vocabulary out. The items of a set are shuffled
- * (the same way in each run), so that their positions reveal nothing about the right order. */
+/* Makes sets of words from text: lines or windows of them in, sets and their vocabulary out, and adds counts
+ * of neighbours as a relation. The items of a set are shuffled (the same way in each run), so that their
+ * positions reveal nothing about the right order. */
 #ifndef WORDS_PREPARE_H
 #define WORDS_PREPARE_H
 
@@ -42,18 +43,18 @@ enum { WINDOWS_OF_SENTENCE = WINDOW_SORTS * WINDOWS_MOST_RATE };
  * or "3-8:3,9-20": lengths and ranges, each length with the weight after the colon, or 1. */
 onet_status windows_parse(windows *w, const char *sorts, const char *lengths, onet_error *err);
 
-/* Samples windows of a sentence of n words into list; returns how many. 0 also where the sentence is shorter
- * than all lengths. Of the lengths only those that the sentence has are sampled. */
+/* Samples windows of a sentence of n words into list; returns how many, 0 if the sentence is shorter than all
+ * lengths. Lengths above n are not sampled. */
 int windows_sample(const windows *w, rng *r, int n, bool opens_paragraph, window list[WINDOWS_OF_SENTENCE]);
 
 typedef struct prepare_options {
     const char *text;        /* path; .gz, .xz and "-" as well */
-    const char *vectors;     /* path, likewise; NULL when `words` is given */
-    const onet_words *words; /* a vocabulary that is there already, as for validation sets */
+    const char *vectors;     /* path, as `text`; NULL if `words` is given */
+    const onet_words *words; /* an earlier vocabulary, as for validation sets; NULL: none */
     int first;               /* K: words taken from each line */
-    windows windows; /* where its longest is not 0: of sentences, instead of the first K words of lines. A "^"
-                        before a sentence marks it as the opening of a paragraph */
-    onet_vocabulary_options vocabulary; /* the choice of a new one */
+    windows windows; /* if its longest is not 0: windows of sentences, instead of the first K words of lines.
+                        A "^" before a sentence marks it as the opening of a paragraph */
+    onet_vocabulary_options vocabulary; /* how a new vocabulary is chosen */
     double unk_share; /* share of the unknown words that are written <unk>, as WikiText writes them */
     uint64_t seed;
     const char *lines; /* path for the kept lines, or the windows, as text; or NULL */
@@ -76,19 +77,18 @@ void prepare_defaults(prepare_options *options);
 
 /* The result. Different words may share a row; keep_words tells them apart. */
 typedef struct prepared {
-    onet_sets
-        *sets; /* NULL when there were neither vectors nor a vocabulary, and only the lines are wanted */
+    onet_sets *sets; /* NULL if there were neither vectors nor a vocabulary, and only the lines are wanted */
     onet_words *distinct; /* the words of the text (without vectors) */
     int32_t *word;        /* with keep_words: the sets as rows of `distinct`, in their right order */
     prepare_report report;
 } prepared;
 
-/* prepare_free may be called in any case. */
+/* Makes sets from a text. Call prepare_free after a failure too. */
 onet_status prepare_words(prepared *made, const prepare_options *options, onet_error *err);
 void prepare_free(prepared *made);
 
 /* Gives sets of words one relation, `bigrams`: log(1 + how often the second word directly follows the first
- * in the sets of `text`), rows of one vocabulary in their right order. Where text is `sets` itself, the
+ * in the sets of `text`), rows of one vocabulary in their right order. If text is `sets` itself, the
  * neighbours of a set do not count for it: a set to be ordered later has not been counted either. */
 onet_status bigrams_relate(onet_sets *sets, const onet_sets *text, onet_error *err);
 

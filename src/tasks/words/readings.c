@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 
-/* How many orders may read like one of them: the product of the factorials of the repeats, capped. */
+/* Returns how many orders may read like one of them: the product of the factorials of the repeats, capped. */
 static int repeats(const onet_bag *b, int cap) {
     int product = 1;
     for (int i = 0; i < onet_bag_count(b); i++) {

@@ -9,22 +9,22 @@
 
 enum { READINGS_WORDS = 1000 }; /* most words of a bag by default */
 
-/* The default beam for n words: 120, which is all orders of five, and less for more than 20, so that 200 take
- * seconds. */
+/* Returns the default beam for n words: 120, which is all orders of five, and less for more than 20, so that
+ * 200 take seconds. */
 int readings_beam(int n);
 
-/* How many orders to ask a beam for so that `top` of them read differently: repeated words make orders that
- * read the same. */
+/* Returns how many orders to ask a beam for so that `top` of them read differently: repeated words make
+ * orders that read the same. */
 int readings_orders(const onet_bag *bag, int top, int beam);
 
 typedef struct reading {
     char *text;
-    const int32_t *order; /* [n]; of the answer: the most probable one that reads like this */
-    double probability;   /* of all that read like it */
+    const int32_t *order; /* [n], in the answer: the most probable order that reads like this */
+    double probability;   /* of all orders that read like it */
 } reading;
 
-/* The readings of an answer, the most probable order first, *count of at most `top`; readings_free frees
- * them. */
+/* Makes the readings of an answer, the most probable order first, *count of at most `top`; free them with
+ * readings_free. */
 onet_status readings_make(reading **readings, int *count, const onet_bag *bag, const onet_answer *answer,
                           int top, onet_letters letters, onet_error *err);
 void readings_free(reading *readings, int count);

@@ -13,7 +13,7 @@
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
 
-/* Items that are equal where the words are: the number of the word among the text's own. */
+/* Makes t->same: items are equal if the words are, as numbers of the text's distinct words. */
 static onet_status make_same(words_test *t, onet_error *err) {
     const onet_sets *sets = t->made.sets;
     float *items = array_new(t->made.report.words, sizeof *items);

@@ -8,8 +8,9 @@
 #include "tasks/words/prepare.h"
 
 typedef struct words_test {
-    prepared made;            /* the lines, and as sets with shuffled items */
-    onet_sets *same;          /* the same sets; items of one feature, equal for equal words */
+    prepared made; /* the lines, and as sets with shuffled items */
+    onet_sets
+        *same; /* the same sets with a word id as the only feature, so that measures compare words exactly */
     size_t shortest, longest; /* words of a line */
     int *unknown;             /* [count]: words of the line that have no row of their own, <unk> among them */
     onet_answer *answers;     /* [count], one order each */
@@ -24,10 +25,10 @@ typedef struct words_test_options {
     int first;
 } words_test_options;
 
-/* words_test_close may be called in any case. */
+/* Reads the lines and opens the CSV file. Call words_test_close after a failure too. */
 onet_status words_test_open(words_test *t, const words_test_options *options, const onet_words *words,
                             onet_error *err);
-/* Measures the answers in t->answers: a few lines on standard output, and in the CSV file. how: the search
+/* Measures the answers in t->answers, and writes them to standard output and to the CSV file. how: the search
  * that found them; scores [count] or NULL: log-probability of the right orders. */
 onet_status words_test_report(words_test *t, const char *how, const double *scores, double seconds,
                               onet_error *err);
@@ -35,12 +36,12 @@ onet_status words_test_report(words_test *t, const char *how, const double *scor
 onet_status words_test_commit(words_test *t, onet_error *err);
 void words_test_close(words_test *t);
 
-/* The words of line s in their right order and in that of its answer, parted by blanks, for the caller to
- * free; NULL when memory is short. Scrambled: as they were given to the model. */
+/* words_test_line returns the words of line s, separated by blanks, in their right order, in that of the
+ * answer, or scrambled, as the model gets them. The caller frees it; NULL when memory is short. */
 typedef enum words_line { LINE_SCRAMBLED, LINE_RIGHT, LINE_ANSWER } words_line;
 char *words_test_line(const words_test *t, size_t s, words_line which);
 
-/* Their options, in a struct whose words_test_options stand at `at`. */
+/* Options for the fields of a words_test_options at offset `at`. */
 #define OPTIONS_WORDS_TEST(at)                                                                               \
     {.name = "text",                                                                                         \
      .kind = OPTION_STRING,                                                                                  \

@@ -1,5 +1,5 @@
-/* Draws random windows (successive words) from sentences, with the lengths and starting points that the
- * options of `words prepare` ask for. */
+/* Parses --windows and --length of the `words` commands, and draws random windows (successive words) from
+ * sentences, with the starting points and lengths that these ask for. */
 #include "tasks/words/prepare.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@
 
 static const char *const sort_names[WINDOW_SORTS] = {"paragraph", "sentence", "anywhere", "whole"};
 
-/* ":NUMBER" at *text, or 1 where there is none; then the end of the list or a comma, which is passed over. */
+/* Reads ":NUMBER" at *text, or 1 if there is none; then the end of the list, or a comma, which is passed
+ * over. */
 static bool scan_weight(const char **text, const char *end, double most, double *weight) {
     *weight = 1;
     if (*text < end && **text == ':') {
@@ -87,7 +88,8 @@ onet_status windows_parse(windows *w, const char *sorts, const char *lengths, on
     return status ? status : parse_lengths(w, lengths, err);
 }
 
-/* A random length of at most `most`, by the weights of the lengths; at least one length is that short. */
+/* Returns a random length of at most `most`, by the weights of the lengths; at least one length is that
+ * short. */
 static int random_length(const windows *w, rng *r, int most) {
     double at = rng_uniform(r) * w->below[most + 1];
     int k = w->shortest;

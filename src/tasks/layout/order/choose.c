@@ -1,7 +1,8 @@
 /* Predicts a page's order and how certain it is: lets the network score the orders of all rules and chooses
  * the most probable one, with a preference for the rule that is usual for the title (on small pages that rule
- * alone decides). The network nearly always recognises the better one of several complete orders; orders that
- * it searched itself, step by step, were worse on every split (experiments/pages). */
+ * alone decides). Also reads what a model knows of its title. The network nearly always recognises the better
+ * one of several complete orders; orders that it searched itself, step by step, were worse on every split
+ * (experiments/pages). */
 #include "tasks/layout/order/choose.h"
 
 #include <math.h>
@@ -38,8 +39,8 @@ static const double SURE = 1.936, SURE_LOGIT = 0.18, SURE_REGIONS = -0.83, SAME 
 /* Distortions, in heights of the page: the largest skew, the deviation of the width and of each edge. */
 static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
 
-/* The boxes of the page's regions a little askew, drawn by `draw`; whole [count] are the boxes as they are.
- */
+/* Sets the boxes of the page's regions a little askew, at random by `draw`; whole [count]: the boxes as they
+ * are. */
 static void shake(page *p, const page_box *whole, int draw) {
     page_box all = page_box_none;
     for (int i = 0; i < p->count; i++)
@@ -102,7 +103,7 @@ static onet_status add_rules(judging *j, const pages_style *style, const page *p
     return status;
 }
 
-/* Judges the orders on the page as it is and on shaken copies: mean [count], of their log-probabilities. */
+/* Scores the orders on the page as it is and on shaken copies: mean [count] of their log-probabilities. */
 static onet_status judge_all(judging *j, page *p, double *mean, onet_error *err) {
     int copies = p->placed > PAGE_VARIED && p->placed <= LARGE ? SHAKEN : 0;
     size_t all = (size_t)copies + 1, one = j->n * j->width;
@@ -134,7 +135,7 @@ static double preference_of(const pages_style *style, const page *p) {
     return style->usual == PAGE_WAY_GUTTERS ? PREFERENCE : PREFERENCE_SHOWN;
 }
 
-/* The order that is taken. */
+/* Returns the number of the order to take. */
 static size_t best_of(const judging *j, const double *mean, double preference) {
     size_t best = j->preferred;
     for (size_t k = 0; k < j->count; k++)
@@ -144,7 +145,7 @@ static size_t best_of(const judging *j, const double *mean, double preference) {
     return best;
 }
 
-/* The confidence in order `best` of those that were judged. */
+/* Returns the confidence in order `best` of those that were judged. */
 static double confidence_in(const judging *j, const double *mean, size_t best) {
     double all = 0, own = mean[best] + (best == j->preferred ? PREFERENCE : 0);
     size_t tried = 0;
@@ -173,7 +174,7 @@ static int by_place(const void *a, const void *b) {
     return (s->index > t->index) - (s->index < t->index);
 }
 
-/* A copy of the page with its regions sorted by place, and where each stood: index [count]. What is found
+/* Copies the page with its regions sorted by place; index [count]: where each stood. What is found
  * then does not depend on how the regions stand in the file. The copy shares all but the list of its regions.
  */
 static onet_status sorted_copy(page *copy, int32_t *index, const page *p, onet_error *err) {
@@ -194,7 +195,7 @@ static onet_status sorted_copy(page *copy, int32_t *index, const page *p, onet_e
     return ONET_OK;
 }
 
-/* Gives the judged orders to the caller; sorted [n] and index [count] lead from an item to its region. */
+/* Gives the judged orders to style->judged; sorted [n] and index [count] lead from an item to its region. */
 static onet_status give_orders(const pages_style *style, const judging *j, const double *mean, const page *p,
                                const int32_t *sorted, const int32_t *index, onet_error *err) {
     int32_t *number = array_new((size_t)p->count, sizeof *number),
@@ -212,7 +213,7 @@ static onet_status give_orders(const pages_style *style, const judging *j, const
     return enough ? ONET_OK : fail_memory(err, "the orders of a page");
 }
 
-/* The order of the usual way, without the network. */
+/* Orders a page by the usual way, without the network. */
 static onet_status take_usual(const pages_style *style, page *p, onet_error *err) {
     page_layout l;
     int32_t *order = array_new((size_t)p->placed, sizeof *order),

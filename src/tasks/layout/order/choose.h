@@ -1,5 +1,5 @@
-/* Predicts the order of a page with the network: of the rules' orders, chooses the one that the network finds
- * most probable. */
+/* Predicts the order of a page with the network, and how certain it is: of the rules' orders, chooses the one
+ * that the network finds most probable. Also what a model knows of its title, such as the usual rule. */
 #ifndef LAYOUT_ORDER_CHOOSE_H
 #define LAYOUT_ORDER_CHOOSE_H
 
@@ -33,11 +33,11 @@ typedef struct pages_style {
 #define PAGES_USUAL_KEY "pages.usual"
 /* The key that a model fine-tuned on pages that are read across what divides them has; its value is "yes". */
 #define PAGES_CROSSES_KEY "pages.crosses"
-/* What a model knows of its title. ONET_BAD if its usual way is of a later version. */
+/* Reads what a model knows of its title. ONET_BAD if its usual way is of a later version. */
 onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err);
 
 /* Finds an order for each page that has placed regions; confidence [count]: how probable it is that the order
- * is right to the last region, 0 where the network did not judge it; may be NULL. orderer NULL: by the usual
+ * is right to the last region, 0 if the network did not judge it; may be NULL. orderer NULL: by the usual
  * way. */
 onet_status pages_choose(onet_orderer *orderer, const pages_style *style, page **pages, size_t count,
                          double *confidence, onet_error *err);

@@ -58,9 +58,9 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* By how much columns lean to the right per unit of height; 0 if that is little or not clear. Paragraphs of a
- * column are as wide as each other, and on a page that is askew each stands further to the same side than the
- * one above it. slopes [n] is memory. */
+/* Returns by how much columns lean to the right per unit of height; 0 if that is little or not clear.
+ * Paragraphs of a column are as wide as each other, and on a page that is askew each stands further to the
+ * same side than the one above it. slopes [n]: scratch space. */
 static double slope_of(const page_box *boxes, const int32_t *below, int n, double high, double *slopes) {
     int count = 0, others = 0;
     for (int i = 0; i < n; i++) {
@@ -97,8 +97,8 @@ static bool stands_in(const page_box *line, const page_box *shared) {
     return line->x0 > shared->x0 && line->x0 < shared->x1 && line->y0 < shared->y1 && line->y1 > shared->y0;
 }
 
-/* Where the vertical separator stands that is nearest to the middle of what two boxes share; NAN: none stands
- * in it. line [count]: from left to right. */
+/* Returns x of the vertical separator nearest to the middle of what two boxes share; NAN: none stands in it.
+ * line [count]: from left to right. */
 static double line_in(const page_box *line, int count, const page_box *shared) {
     double middle = (shared->x0 + shared->x1) / 2;
     int low = 0, high = count; /* the first that is right of the middle */
@@ -119,7 +119,7 @@ static double line_in(const page_box *line, int count, const page_box *shared) {
 }
 
 /* Takes what boxes share a little from both of them, in `out` [all]: one at least was drawn too large. line
- * [all] is memory. */
+ * [all]: scratch space. */
 static void share_out(const page_box *boxes, int n, int all, page_box *out, page_box *line) {
     int count = 0;
     memcpy(out, boxes, (size_t)all * sizeof *out);

@@ -1,4 +1,5 @@
-/* Computes the network's input: turns the regions of a page into the items of a set, with their features. */
+/* Computes the network's input: turns the regions of a page into the items of a set, with their features:
+ * geometry, kind, the region that they lie in, and places under the rules. */
 #include "tasks/layout/order/features.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "ordernet_io.h"
 #include "tasks/layout/order/ways.h"
 
-/* A region's place under a rule is told as a share of all places, and as points on circles of these many
+/* A region's place under a rule is given as a share of all places, and as points on circles of so many
  * places: which region follows another must show as clearly on a page of 300 regions as on one of three. */
 static const double circles[] = {4, 12, 40};
 enum {
@@ -38,7 +39,7 @@ static double positive(double x) {
     return x > 0 ? x : 1;
 }
 
-/* The features of each place under a rule: table [n, PLACE]. */
+/* Fills table [n, PLACE], the features of each place under a rule. */
 static void fill_places(float *table, int n) {
     for (int t = 0; t < n; t++) {
         *table++ = (float)t / (float)(n > 1 ? n - 1 : 1);
@@ -49,8 +50,8 @@ static void fill_places(float *table, int n) {
     }
 }
 
-/* Whether a region lies in another, its host, and how far right of and below the host's middle; and its place
- * in the order of each of the first PAGE_WAY_RANKS ways. */
+/* Adds whether a region lies in another, its host, and how far right of and below the host's middle, and its
+ * place in the order of each of the first PAGE_WAY_RANKS ways. */
 static onet_status add_ranks(const page_layout *l, float *items, onet_error *err) {
     int32_t *order = array_new((size_t)l->n, sizeof *order);
     float *places = array_new((size_t)l->n * PLACE, sizeof *places);
@@ -93,7 +94,7 @@ onet_status page_features(const page *p, float *items, onet_error *err) {
         page_box_add(&all, l.boxes[i].x1, l.boxes[i].y1);
         widths[i] = page_box_width(&l.boxes[i]);
     }
-    /* Heights of the page are the unit. */
+    /* The unit is the height of the page. */
     double height = positive(page_box_height(&all)), wide = fmax(page_box_width(&all) / height, 1e-6);
     double middle = status ? 1 : fmax(page_median(widths, n) / height, 1e-6);
     for (int i = 0; i < n && !status; i++) {

@@ -5,16 +5,18 @@
 
 #include "tasks/layout/order/page.h"
 
-/* Features per region. */
+/* Returns the number of features per region. */
 int page_feature_count(void);
-/* Of the placed regions, in the order in which they stand in the page: items [placed, page_feature_count()].
- */
+/* Writes the features of the placed regions, in the order in which they stand in the page, to items [placed,
+ * page_feature_count()]. */
 onet_status page_features(const page *p, float *items, onet_error *err);
-/* Appends the page as a set: with its given order, or without one. Pages without placed regions are left out
- * by the caller. */
+/* Appends the page as a set: with its given order, or without one. The page must have a placed
+ * region. */
 onet_status page_append(onet_sets *sets, const page *p, bool with_order, onet_error *err);
 
-/* The index, in the page, of each placed region: index [placed]. The sets' items are numbered so. */
+/* Writes the index in the page of each placed region to index [placed]: item k of the page's set is region
+ * index[k].
+ */
 void page_placed(const page *p, int32_t *index);
 
 #endif

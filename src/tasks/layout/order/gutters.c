@@ -118,7 +118,7 @@ static void free_room(cutting *c) {
     free(c->divisions);
 }
 
-/* The divisions in places of the order without separators; returns their number. */
+/* Writes the divisions in places of the order without separators; returns their number. */
 static int plain_divisions(cutting *c, page_division *divisions) {
     int *place = c->stack, done = 0, count = 0;
     place[0] = 0;

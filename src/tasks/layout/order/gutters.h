@@ -88,18 +88,18 @@ static inline void part_divide(cutting *c, int start, int middle, int end, page_
 
 /* ---- What boxes cover (gutters_spans.c) --------------------------------------------------------------- */
 
-/* What box i covers from left to right, or from top to bottom, without what may lie beyond a cut. */
+/* Returns what box i covers from left to right, or from top to bottom, without what may lie beyond a cut. */
 static inline span span_of(const cutting *c, int32_t i, bool down) {
     const page_box *b = &c->boxes[i];
     double low = down ? b->y0 : b->x0, high = down ? b->y1 : b->x1,
            less = fmin(OVERLAP * (high - low), (down ? MOST_DOWN : MOST_ACROSS) * c->unit);
     return (span){low + less, high - less, i};
 }
-/* By `low`, then by `high`. */
+/* Sorts by `low`, then by `high`. */
 void spans_sort(span *at, int count);
-/* What boxes order[start .. end) cover from left to right. Vertical separators cover nothing. */
+/* Writes what boxes order[start .. end) cover from left to right; vertical separators cover nothing. */
 void spans_of(cutting *c, int start, int end, spans *out);
-/* What a and b cover together, into another one. */
+/* Writes what a and b cover together to out, which must be neither of them. */
 void spans_unite(const spans *a, const spans *b, spans *out);
 static inline double spans_widest_gap(const spans *s) {
     double widest = 0;
@@ -111,7 +111,7 @@ static inline void spans_swap(spans *a, spans *b) {
     *a = *b;
     *b = other;
 }
-/* The bounds of the boxes order[start .. end) whose middle is between `low` and `high`. */
+/* Returns the bounds of the boxes order[start .. end) whose middle is between `low` and `high`. */
 page_box bounds_between(const cutting *c, int start, int end, double low, double high);
 
 /* ---- Rows (gutters_rows.c) ---------------------------------------------------------------------------- */

@@ -8,8 +8,8 @@ static const double LEFT = 0.1, WITHIN = 0.5;
  * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
 static const double LOOSE = 0.6, NEXT = 1.3, NEXT_LINE = 0.5;
 
-/* The widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a gap wider
- * than `most`, no more than that share of `most`. */
+/* Returns the widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a
+ * gap wider than `most`, no more than that share of `most`. */
 static double widest_lost(const spans *s, const spans *in, double left, double most) {
     double widest = 0;
     int j = 0;
@@ -25,8 +25,8 @@ static double widest_lost(const spans *s, const spans *in, double left, double m
     return widest;
 }
 
-/* The widest gutter of s that `other` closes; `both` is what they cover together. What stands within the
- * columns of `other`, such as short headings, has wider gaps than these have gutters. */
+/* Returns the widest gutter of s that `other` closes; `both` is what they cover together. What stands within
+ * the columns of `other`, such as short headings, has wider gaps than these have gutters. */
 static double widest_closed(const spans *s, const spans *other, const spans *both) {
     bool within = widest_lost(other, both, WITHIN, HUGE_VAL) == 0;
     return widest_lost(s, both, LEFT, within ? spans_widest_gap(other) : HUGE_VAL);
@@ -67,8 +67,8 @@ typedef struct beside {
     int first, last;
 } beside;
 
-/* The rows beside which columns begin, of those from `first` up to the next that has columns; first == last
- * if there are none. */
+/* Finds the rows beside which columns begin, of those from `first` up to the next that has columns; first ==
+ * last if there are none. */
 static beside find_beside(cutting *c, int first, int rows) {
     int k = first;
     for (; k < rows && row_has_only(c, &c->rows[k], KIND_TEXT); k++) {
@@ -98,8 +98,8 @@ static beside find_beside(cutting *c, int first, int rows) {
     return found;
 }
 
-/* The row with columns in which those from `first` on stand alone, in different ones: the heads of columns
- * are not at one height. `first` if there is none. */
+/* Returns the row with columns in which the rows from `first` on stand alone, in different ones: the heads of
+ * columns are not at one height. `first` if there is none. */
 static int find_staggered(cutting *c, int first, int rows) {
     int k = first, column = 0;
     bool different = false;

@@ -6,7 +6,7 @@
  * or more; or if it has at least SIDE of that width and SIDE_HIGH of the height, DENSE of which is text. */
 static const double NARROWEST = 0.3, SEPARATED = 0.5, SIDE = 0.2, SIDE_HIGH = 0.25, DENSE = 0.8;
 
-/* How wide a column is, of those that c->a has. Of up to three, one of which may be a margin at each side, it
+/* Returns how wide a column of c->a is. Of up to three, one of which may be a margin at each side, it
  * is the widest; a page that faces one of columns is wider than they are. */
 static double column_width(cutting *c) {
     int count = c->a.count;
@@ -51,7 +51,7 @@ static bool is_side_column(const cutting *c, int start, int end, int place, doub
            text >= DENSE * page_box_height(&own);
 }
 
-/* The highest white between rows that reaches across them. */
+/* Returns the height of the highest white between rows. */
 static double highest_gap(const cutting *c, int rows) {
     double highest = 0;
     for (int k = 1; k < rows; k++) highest = fmax(highest, c->rows[k].y0 - c->rows[k - 1].y1);

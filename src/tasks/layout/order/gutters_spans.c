@@ -1,4 +1,5 @@
-/* Computes what boxes cover from left to right and where it leaves gaps: the geometry of gutters. */
+/* Computes what boxes cover from left to right, what two such covers cover together, and the bounds of boxes:
+ * the geometry of gutters. */
 #include "tasks/layout/order/gutters.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Decides where white between rows divides columns: it is higher than that between their paragraphs, or they
- * all end there. */
+/* Measures the usual white between paragraphs, and decides where white between rows divides columns: it is
+ * higher than the usual one, or the columns all end there. */
 #include "tasks/layout/order/gutters.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 /* A region is a frame if at least two regions lie in it, with so much of its area together. */
 static const double FILLED = 0.7;
 
-/* The outermost region that each region lies in: host [n]. Regions with skip [n] set are not hosts. */
+/* Finds the outermost region that each region lies in: host [n]. Regions with skip [n] set are not hosts. */
 static void find_hosts(const page_box *boxes, int n, const bool *skip, int32_t *host) {
     for (int i = 0; i < n; i++) {
         host[i] = -1;
@@ -26,9 +26,9 @@ static void find_hosts(const page_box *boxes, int n, const bool *skip, int32_t *
         while (host[i] >= 0 && host[host[i]] >= 0) host[i] = host[host[i]];
 }
 
-/* The region that each region lies in, or -1: host [n]. A region in another that is itself in a third belongs
- * to the outermost. Regions that others fill, as a box around the columns of a page does, are frames: frame
- * [n] is the frame that each region lies in, or -1; a frame has itself and is not a host. */
+/* Finds the region that each region lies in, or -1: host [n]. A region in another that is itself in a third
+ * belongs to the outermost. Regions that others fill, as a box around the columns of a page does, are frames:
+ * frame [n] is the frame that each region lies in, or -1; a frame has itself and is not a host. */
 static onet_status page_hosts(const page_box *boxes, int n, int32_t *host, int32_t *frame, onet_error *err) {
     bool *is_frame = array_new((size_t)n + 1, sizeof *is_frame);
     double *filled = array_new((size_t)n + 1, sizeof *filled);
@@ -64,8 +64,8 @@ double page_median(double *values, int n) {
  * ones stand between the paragraphs of a column (experiments/pages). */
 static const double THIN = 3, SHORTEST = 0.05, OVER_COLUMNS = 1.3;
 
-/* The line of a separator on a page with these bounds and this median width of a region; false: it divides
- * nothing. */
+/* Reduces a separator to a line, on a page with these bounds and this median width of a region; false: it
+ * divides nothing. */
 static bool line_of(page_box *line, const page_box *separator, const page_box *all, double median_width) {
     double width = page_box_width(separator), height = page_box_height(separator);
     double x = (separator->x0 + separator->x1) / 2, y = (separator->y0 + separator->y1) / 2;

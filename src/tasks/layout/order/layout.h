@@ -14,8 +14,8 @@ typedef struct page_layout {
     int n, lines;
 } page_layout;
 
-/* The layout of a page, in heights of the page from its upper left corner. Separators that are shorter than a
- * column is wide do not divide anything and are left out. Free it. */
+/* Makes the layout of a page, in heights of the page from its upper left corner. Separators too short to
+ * divide the page are left out. The caller frees it. */
 onet_status page_layout_make(page_layout *l, const page *p, onet_error *err);
 void page_layout_free(page_layout *l);
 

@@ -22,8 +22,7 @@ typedef enum page_kind {
     KIND_SEPARATOR  /* a rule between columns or articles; never placed */
 } page_kind;
 
-/* The kind of a text region by its type in PAGE XML ("page-number"); KIND_TEXT for types that it does not
- * know. */
+/* Returns the kind of a text region by its type in PAGE XML ("page-number"); KIND_TEXT for unknown types. */
 page_kind page_kind_of(const char *type);
 
 typedef struct page_box {
@@ -51,14 +50,14 @@ static inline void page_box_add(page_box *box, double x, double y) {
 static inline bool page_boxes_meet(const page_box *a, const page_box *b) {
     return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
 }
-/* Whether a box lies in a larger one with so much of its area. */
+/* Whether a box lies in a larger one with this share of its area. */
 #define PAGE_INSIDE 0.7
 static inline bool page_box_lies_in(const page_box *a, const page_box *b) {
     if (!page_boxes_meet(a, b)) return false;
     double width = fmin(a->x1, b->x1) - fmax(a->x0, b->x0), height = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
     return page_box_area(b) > page_box_area(a) && width * height >= PAGE_INSIDE * page_box_area(a);
 }
-/* Whether the box has points, all of them finite. */
+/* Whether x0 <= x1 and y0 <= y1, and all are between -1e9 and 1e9. */
 bool page_box_valid(const page_box *box);
 
 typedef struct page_line {
@@ -103,9 +102,10 @@ typedef struct page {
 page_region *page_add(page *p, const char *id, const char *type, page_kind kind);
 /* Adds a line to a region; NULL if memory runs out. */
 page_line *page_add_line(page_region *r);
-/* The placed regions by their given or found place into order [placed]. */
+/* Writes the placed regions by their given or found place to order [placed]. */
 void page_order_of(const page *p, bool found, int32_t *order);
-/* The next type of a list "text,table, heading", and its length; NULL at the end. *list moves on. */
+/* Returns the next type of a list "text,table, heading", with its length, and advances *list; NULL at the
+ * end. */
 const char *page_next_type(const char **list, size_t *length);
 /* Whether the region is of that type, or that is "text" and the region is text of any type. */
 bool page_region_is(const page_region *r, const char *type, size_t length);
@@ -123,7 +123,7 @@ void page_free(page *p);
 
 /* ---- Tables (tables.c) ------------------------------------------------------------------------------- */
 
-/* What of a page is kept while its tables are wholes. Zeroed: it has none. */
+/* What is kept of a page while each table is one region. Zeroed: the page has no tables. */
 typedef struct page_tables {
     page_region *kept; /* [count of the page] */
     int placed;
@@ -132,7 +132,7 @@ typedef struct page_tables {
 /* Leaves one region in the place of each table with two placed cells or more: the table itself, or where that
  * takes no place its first cell, with the box of all. */
 onet_status page_tables_fold(page_tables *t, page *p, onet_error *err);
-/* Undoes it, with the found order, if the folded page has one, extended by the cells. */
+/* Undoes page_tables_fold. found: the folded page has a found order, which the cells are added to. */
 onet_status page_tables_unfold(page_tables *t, page *p, bool found, onet_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Implements the public API for reading orders of pages (ordernet_pages.h): boxes and types in, order out. */
+/* Implements the public API for reading orders of pages (ordernet_pages.h): gives the kind of a region by its
+ * type, and the order of boxes and kinds with its confidence. */
 #include <stdlib.h>
 #include <strings.h>
 

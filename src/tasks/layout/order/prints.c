@@ -32,7 +32,7 @@ bool rule_has_initials(const page_box *boxes, int n, double highest) {
     return false;
 }
 
-/* The smallest text that region i is the initial of, or -1. */
+/* Returns the smallest text that region i is the initial of, or -1. */
 static int32_t text_of(const page_box *boxes, const page_kind *kinds, int n, int i) {
     int32_t text = -1;
     for (int j = 0; j < n && is_text(kinds, i); j++)
@@ -64,7 +64,7 @@ static bool further_right(const page_box *a, const page_box *b) {
     return a->x0 > b->x0;
 }
 
-/* Sorts what is side by side and next to each other in the order, where it begins below `top`. */
+/* Sorts regions that are side by side, follow each other in the order, and begin below `top`. */
 static void sort_rows(const page_box *boxes, const page_kind *kinds, int n, double top,
                       bool (*sorted)(const page_kind *kinds, int i),
                       bool (*before)(const page_box *a, const page_box *b), int32_t *order) {
@@ -79,7 +79,7 @@ static void sort_rows(const page_box *boxes, const page_kind *kinds, int n, doub
         }
 }
 
-/* Running titles, page numbers, signature marks and catch-words. */
+/* Sorts running titles, page numbers, signature marks and catch-words. */
 static void sort_furniture(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
                            int32_t *order) {
     page_box all = page_box_none;

@@ -41,8 +41,8 @@ static int by_low(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* No two sides are equal, so that every method gives the same. A few, most often nearly sorted, are sorted
- * faster by insertion. */
+/* No two sides are equal, so that every method gives the same order. A few, most often nearly sorted, are
+ * sorted faster by insertion. */
 static void sort_sides(side *sides, int n) {
     enum { FEW = 40 };
     if (n > FEW) {
@@ -107,7 +107,7 @@ typedef struct cutting {
     int *stack;           /* [2 (n + lines)]: parts to be cut, as start and end */
 } cutting;
 
-/* The largest gap between the sorted sides and where it is: before side *at. */
+/* Returns the largest gap between the sorted sides, which is before side *at. */
 static double widest(const side *sides, int n, int *at) {
     double high = sides[0].high, best = -INFINITY;
     for (int i = 1; i < n; i++) {
@@ -183,7 +183,7 @@ typedef struct column {
     double x0, x1;
 } column;
 
-/* The regions sides[count] of a band into order: each joins the first column that shares half of the narrower
+/* Orders the regions sides[count] of a band: each joins the first column that shares half of the narrower
  * one's width with it. */
 static void order_band(side *sides, int count, column *columns, int *member, const page_box *boxes,
                        int32_t *order) {

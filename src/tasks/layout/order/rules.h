@@ -8,7 +8,7 @@
 
 typedef enum page_rule {
     RULE_TOP_DOWN,   /* by the upper edge */
-    RULE_PRINTS,     /* the same, but initials before their text, text beside text from left to right */
+    RULE_PRINTS,     /* top-down, but initials before their text, text beside text from left to right */
     RULE_ROWS,       /* recursive XY-cut that prefers horizontal cuts */
     RULE_COLUMNS,    /* recursive XY-cut that prefers vertical cuts */
     RULE_BANDS,      /* wide regions divide the page; between them, columns from left to right */
@@ -18,9 +18,9 @@ typedef enum page_rule {
 } page_rule;
 const onet_choice *page_rules(void);
 
-/* The order of boxes [n + lines] into order [n]. The last `lines` of them are separators: they have no place
- * in the order, but some rules do not cut through them. kinds [n]; NULL: all are text. Shifting and scaling
- * all boxes does not change the order. */
+/* Writes the order of boxes [n + lines] to order [n]. The last `lines` of them are separators: they have no
+ * place in the order, but some rules do not cut through them. kinds [n]; NULL: all are text. Shifting and
+ * scaling all boxes does not change the order. */
 onet_status rule_order(page_rule rule, const page_box *boxes, const page_kind *kinds, int n, int lines,
                        int32_t *order, onet_error *err);
 
@@ -33,12 +33,12 @@ typedef struct xy_cut {
 } xy_cut;
 onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int lines, int32_t *order,
                         onet_error *err);
-/* Regions wider than `wide` of the page divide it into bands. */
+/* RULE_BANDS: regions wider than the share `wide` of the page divide it into bands. */
 onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order, onet_error *err);
 
-/* RULE_PRINTS with running titles and page numbers of one row read in this order. TITLES_CATCHWORD_FIRST: at
- * the foot of the page from right to left, so that the catch-word comes before the signature mark; at its
- * head the highest first. */
+/* RULE_PRINTS, with running titles and page numbers of one row in an order of page_titles.
+ * TITLES_CATCHWORD_FIRST: at the foot of the page from right to left, so that the catch-word comes before the
+ * signature mark; at its head the highest first. */
 typedef enum page_titles {
     TITLES_HIGHEST_FIRST,
     TITLES_WIDEST_FIRST,
@@ -56,7 +56,7 @@ bool rule_has_initials(const page_box *boxes, int n, double highest);
  * the order of the text is unambiguous; the columns beside a gutter, where white that is wider crosses them.
  */
 typedef enum page_doubt { DOUBT_NONE, DOUBT_TITLES, DOUBT_COLUMNS } page_doubt;
-/* What has places start .. middle - 1 is read before what has middle .. end - 1. */
+/* Regions at places start .. middle - 1 are read before those at middle .. end - 1. */
 typedef struct page_division {
     int start, middle, end;
     page_doubt doubt;
@@ -66,7 +66,7 @@ typedef struct page_division {
 onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
                          page_division *divisions, int *count, onet_error *err);
 
-/* The lines of a region: columns from left to right, each from top to bottom. */
+/* Orders the lines of a region: columns from left to right, each from top to bottom. */
 onet_status rule_lines(const page_box *boxes, int n, int32_t *order, onet_error *err);
 
 #endif

@@ -14,13 +14,14 @@ int page_way_count(void);
 /* The way of the rule of gutters, which is right on more pages than any other (experiments/pages). */
 enum { PAGE_WAY_GUTTERS = PAGE_WAY_RANKS - 1 };
 
-/* The way's name, by which a model file keeps it: numbers may change from version to version. */
+/* Writes and returns the way's name, by which a model file keeps it: numbers may change from version to
+ * version. */
 enum { PAGE_WAY_NAME = 64 };
 const char *page_way_name(int way, char name[PAGE_WAY_NAME]);
-/* The way of that name, or -1. */
+/* Returns the way with this name, or -1. */
 int page_way_named(const char *name);
 
-/* The order of the layout's regions by way `way` into order [n]. Regions inside others are read directly
+/* Writes the order of the layout's regions by a way to order [n]. Regions inside others are read directly
  * before their host if they lie in its upper half, otherwise directly after it; a frame before what it holds.
  */
 onet_status page_way(int way, const page_layout *l, int32_t *order, onet_error *err);

@@ -1,5 +1,5 @@
 /* Out-of-memory handling for the XML parser in WebAssembly, which has no longjmp (../guard.c elsewhere):
- * where memory runs out, the module stops, and the browser page says that it failed. */
+ * if memory runs out, the module stops, and the browser page says that it failed. */
 #include "tasks/layout/guard.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* The C functions that the browser page calls for reading orders: reads a file of pages, finds their orders,
- * takes those that the user corrected, writes the file. Conventions as in src/front/wasm/exports.c. */
+ * takes those that the user corrected, writes the file. Refuses boxes in JSON. Conventions as in
+ * src/front/wasm/exports.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ EXPORT(web_pages_close) void web_pages_close(layout *l) {
     free(l);
 }
 
-/* NULL on failure. */
+/* Reads a file of pages; NULL on failure. */
 EXPORT(web_pages_open) layout *web_pages_open(const char *path) {
     layout *l = calloc(1, sizeof *l);
     if (!l) {
@@ -65,7 +66,7 @@ EXPORT(web_pages_format) const char *web_pages_format(const layout *l) {
     return l->file.format->name;
 }
 
-/* What is odd about the file, one sentence per line; NULL: nothing. */
+/* Returns the warnings about the file, one per line; NULL: none. */
 EXPORT(web_pages_notes) const char *web_pages_notes(const layout *l) {
     return l->file.notes;
 }
@@ -78,7 +79,7 @@ EXPORT(web_pages_regions) int web_pages_regions(const layout *l, int k) {
     return l->file.pages[k].count;
 }
 
-/* Of page k: size [3] is its width and height, 0 where they are not known, and whether the file gives an
+/* Describes page k: size [3] is its width and height, 0 if not known, and whether the file gives an
  * order; boxes [regions, 4]; facts [regions, 4]: kind, whether it takes a place in the order, its given and
  * its found place. */
 EXPORT(web_pages_read)
@@ -103,13 +104,13 @@ EXPORT(web_pages_type) const char *web_pages_type(const layout *l, int k, int i)
     return l->file.pages[k].regions[i].type;
 }
 
-/* The name of the scan; NULL: not known. */
+/* Returns the name of the scan; NULL: not known. */
 EXPORT(web_pages_image) const char *web_pages_image(const layout *l, int k) {
     return l->file.pages[k].image;
 }
 
-/* The first text below an element: of its first line in PAGE XML, else of the element; in ALTO the words of
- * the first line. */
+/* Writes the first text below an element: of its first line in PAGE XML, else of the element; in ALTO the
+ * words of the first line. */
 static void write_text(const xmlNode *node, FILE *out) {
     const xmlNode *line = xml_child(node, "TextLine"), *from = line ? line : node;
     const xmlNode *text = xml_child(from, "TextEquiv");
@@ -130,7 +131,7 @@ static void write_text(const xmlNode *node, FILE *out) {
     xmlFree(content);
 }
 
-/* How the text of region i begins: text [room], cut where it is longer. */
+/* Writes the beginning of the text of region i to text [room]. */
 EXPORT(web_pages_text) void web_pages_text(const layout *l, int k, int i, char *text, size_t room) {
     FILE *out = fmemopen(text, room, "w");
     if (!out) return;
@@ -165,7 +166,7 @@ EXPORT(web_pages_find) int web_pages_find(layout *l, const onet_model *model, in
     return (int)status;
 }
 
-/* Takes order [placed] of page k, or the file's own where it is NULL, as the found one. */
+/* Takes order [placed] of page k, or the file's own if it is NULL, as the found one. Returns the status. */
 EXPORT(web_pages_take) int web_pages_take(layout *l, int k, const int32_t *order) {
     page *p = &l->file.pages[k];
     int32_t *own = array_new((size_t)p->placed + 1, sizeof *own);

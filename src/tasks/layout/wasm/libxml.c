@@ -1,6 +1,6 @@
 /* Parses well-formed XML in UTF-8 into a tree, for WebAssembly, with the names and meanings of libxml2. It
- * knows no document types: the reader of page files refuses their declarations before (xml.c), and other
- * entities than those of XML itself stay as they are written. */
+ * knows no document types: the reader of page files refuses their declarations before (xml.c), and entities
+ * other than XML's own are left out if a document type in another file may declare them, else refused. */
 #include "tasks/layout/wasm/libxml/parser.h"
 #include <stdarg.h>
 #include <stdbool.h>
@@ -49,7 +49,7 @@ static bool wrong(parser *p, const char *format, ...) {
     return false;
 }
 
-/* Memory that the document keeps; NULL: there is none. */
+/* Allocates memory that is freed with the document; NULL: there is none. */
 static void *allocate(parser *p, size_t size) {
     block *b = p->doc->blocks;
     size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
@@ -90,7 +90,7 @@ static bool begins(const parser *p, const char *text) {
     return (size_t)(p->end - p->at) >= size && !memcmp(p->at, text, size);
 }
 
-/* The character at `at`, and its size; the text is known to be UTF-8. */
+/* Returns the character at `at`, and its size; the text is known to be UTF-8. */
 static unsigned long code_at(const char *at, size_t *size) {
     const unsigned char *c = (const unsigned char *)at;
     *size = c[0] < 0x80 ? 1 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
@@ -99,7 +99,7 @@ static unsigned long code_at(const char *at, size_t *size) {
     return code;
 }
 
-/* The characters of names, from XML 1.0, fifth edition; `later`: not the first one. */
+/* Whether names may have the character, by XML 1.0, fifth edition; `later`: not as the first one. */
 static bool is_name(unsigned long code, bool later) {
     static const unsigned long letters[][2] = {
         {':', ':'},       {'A', 'Z'},       {'_', '_'},       {'a', 'z'},
@@ -115,7 +115,7 @@ static bool is_name(unsigned long code, bool later) {
     return false;
 }
 
-/* The size of the name here; 0: none. */
+/* Returns the size of the name at p->at; 0: none. */
 static size_t name_size(const parser *p) {
     const char *at = p->at;
     for (size_t size; at < p->end && is_name(code_at(at, &size), at > p->at); at += size) {
@@ -123,7 +123,7 @@ static size_t name_size(const parser *p) {
     return (size_t)(at - p->at);
 }
 
-/* The colon behind the prefix of a name; NULL: it has none. */
+/* Returns the colon after the prefix of a name; NULL: it has none. */
 static const char *prefix_end(const char *name, size_t size) {
     const char *colon = memchr(name, ':', size);
     size_t bytes;
@@ -131,7 +131,7 @@ static const char *prefix_end(const char *name, size_t size) {
     return is_name(code_at(colon + 1, &bytes), false) ? colon : NULL;
 }
 
-/* Goes behind `last`; what comes before it must not contain `never`. */
+/* Moves past `last`; what comes before it must not contain `never`. */
 static bool skip_to(parser *p, const char *last, const char *never, const char *what) {
     size_t size = strlen(last);
     for (const char *at = p->at; (size_t)(p->end - at) >= size; at++) {
@@ -171,7 +171,8 @@ static bool is_char(unsigned long code) {
     return code < 0xD800 || (code > 0xDFFF && code < 0xFFFE) || (code > 0xFFFF && code < 0x110000);
 }
 
-/* The reference here, "&amp;" or "&#228;", to out, which has room for as many bytes as it is written with. */
+/* Decodes the reference at p->at, "&amp;" or "&#228;", to out, which has room for as many bytes as it is
+ * written with. */
 static bool read_reference(parser *p, char **out) {
     static const struct {
         const char *name;
@@ -212,7 +213,7 @@ static bool read_reference(parser *p, char **out) {
     return true;
 }
 
-/* The text up to one of the bytes `ends`, decoded, to the document; value: of an attribute. */
+/* Reads and decodes the text up to one of the bytes `ends`; value: it is that of an attribute. */
 static bool read_text(parser *p, const char *ends, bool value, xmlChar **text) {
     const char *stop = p->at;
     while (stop < p->end && !strchr(ends, *stop)) stop++;
@@ -266,7 +267,8 @@ static bool is_declared(const xmlNode *node, const char *prefix, size_t size) {
     return false;
 }
 
-/* One attribute. prefixed: 1 with a prefix, 2 declares a namespace, of no name if it is that of all. */
+/* Reads an attribute. prefixed: 1: it has a prefix; 2: it declares a namespace, the default one if it has no
+ * name. */
 static bool read_attribute(parser *p, xmlNode *node, xmlAttr ***last) {
     size_t size = name_size(p);
     const char *name = p->at, *colon = prefix_end(name, size);
@@ -367,7 +369,7 @@ static bool read_end(parser *p) {
     return true;
 }
 
-/* Whether the XML declaration may have this value. */
+/* Whether an attribute of the XML declaration may have this value. */
 static bool is_value(const char *name, const char *value, size_t size) {
     if (name[0] == 'v')
         return size >= 2 && !memcmp(value, "1.", 2) && strspn(value + 2, "0123456789") == size - 2;
@@ -377,7 +379,7 @@ static bool is_value(const char *name, const char *value, size_t size) {
     return size && !strchr("0123456789._-", value[0]) && strspn(value, letters) == size;
 }
 
-/* The XML declaration, <?xml version="1.0" encoding="UTF-8"?>. */
+/* Reads the XML declaration, <?xml version="1.0" encoding="UTF-8"?>. */
 static bool read_declaration(parser *p) {
     static const char *const names[] = {"version", "encoding", "standalone"};
     p->at += strlen("<?xml");
@@ -420,7 +422,7 @@ static bool skip_quoted(parser *p, const char *allowed) {
     return p->at < p->end && *p->at == quote ? p->at++, true : wrong(p, "DOCTYPE: a name has no end");
 }
 
-/* <!DOCTYPE html PUBLIC "name" "address">; the reader has refused one with declarations of its own. */
+/* Skips <!DOCTYPE html PUBLIC "name" "address">; the reader has refused one with declarations of its own. */
 static bool skip_type(parser *p) {
     static const char public[] =
         " \r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'()+,./:=?;!*#@$_%";
@@ -441,7 +443,7 @@ static bool skip_type(parser *p) {
     return p->at < p->end && *p->at == '>' ? p->at++, true : wrong(p, "DOCTYPE improperly terminated");
 }
 
-/* What does not belong to an element's content: comments, instructions, the document type. */
+/* Skips what is not part of an element's content: comments, instructions, the document type. */
 static bool skip_other(parser *p) {
     if (begins(p, "<!--")) {
         p->at += 4;
@@ -482,7 +484,7 @@ static bool read_content(parser *p) {
 
 /* ---- libxml2's names --------------------------------------------------------------------------------- */
 
-/* Whether XML has all characters of the text. */
+/* Whether XML allows all characters of the text. */
 static bool has_characters(parser *p) {
     for (size_t size; p->at < p->end; p->at += size) {
         unsigned long code = code_at(p->at, &size);

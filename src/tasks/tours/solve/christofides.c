@@ -25,8 +25,8 @@ static void add_edge(walk *w, int a, int b) {
     }
 }
 
-/* Prim's algorithm from city 0: city joined[k] came in k-th, over the edge from from[joined[k]]; degree [n]
- * counts the tree's edges. */
+/* Builds the tree by Prim's algorithm from city 0: city joined[k] came in k-th, over the edge from
+ * from[joined[k]]; degree [n] counts the tree's edges. */
 static void spanning_tree(const onet_tsp *t, double *reach, int *from, int *joined, int *degree) {
     int n = t->n;
     for (int i = 1; i < n; i++) reach[i] = onet_tsp_distance(t, 0, i), from[i] = 0;
@@ -70,7 +70,8 @@ static onet_status match_odd(const onet_tsp *t, walk *w, const int *degree, int 
     return status;
 }
 
-/* Hierholzer's closed walk over all edges; a city enters the tour where the walk ends at it first. */
+/* Walks over all edges and back to the start (Hierholzer); a city enters the tour where the walk ends at it
+ * first. */
 static void euler_tour(walk *w, int *stack, bool *visited, int32_t *tour) {
     int depth = 0, place = 0;
     stack[depth++] = 0;

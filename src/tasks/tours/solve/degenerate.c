@@ -1,5 +1,5 @@
-/* Simplifies degenerate instances for the exact solver: recognises coincident cities and cities on a line
- * from their distances. */
+/* Handles degenerate instances for the exact solver, by their distances: finds coincident cities, and solves
+ * cities on a line. */
 #include "tasks/tours/solve/solvers.h"
 
 #include <string.h>
@@ -42,8 +42,8 @@ int degenerate_merge(const onet_tsp *t, int32_t *first) {
     return count;
 }
 
-/* From one end of the line to the other, and straight back. Any tour goes from end to end and back, so none
- * is shorter than twice their distance. */
+/* Goes from one end of the line to the other, and straight back. Any tour goes from end to end and back, so
+ * none is shorter than twice their distance. */
 bool degenerate_line(const onet_tsp *t, int32_t *tour) {
     int n = t->n, end = 0, other = 0;
     for (int i = 0; i < n; i++)

@@ -16,7 +16,7 @@ static bool ended(const tsp_limit *limit, double start) {
     return tsp_stopped(limit) || (limit && limit->seconds > 0 && clock_seconds() - start > limit->seconds);
 }
 
-/* What is left of a limit that began to count then. */
+/* Returns what is left of a limit that began to count at `begun`. */
 static tsp_limit rest_of(const tsp_limit *limit, double begun) {
     tsp_limit rest = limit ? *limit : (tsp_limit){0};
     if (rest.seconds > 0) rest.seconds = fmax(rest.seconds - (clock_seconds() - begun), 1e-3);
@@ -80,7 +80,7 @@ static void assign(const onet_tsp *t, assignment *a, int i) {
     for (; column != n; column = a->before[column]) a->of[column] = a->of[a->before[column]];
 }
 
-/* No tour is shorter than the result: the dual value for the rows assigned before the limit. Each price is
+/* *bound: no tour is shorter. It is the dual value for the rows assigned before the limit. Each price is
  * rounded once per row at most, so n times the rounding of the largest sum is taken off. */
 static onet_status assignment_bound(const onet_tsp *t, const tsp_limit *limit, double begun, double *bound,
                                     onet_error *err) {

@@ -58,7 +58,7 @@ static void begin_round(tsp_tree *s) {
     s->pieces = !goes_on ? 0 : s->open.count < ROUND ? (int)s->open.count : ROUND;
 }
 
-/* The first tour, and the whole tree as the one subtree that is open. */
+/* Finds the first tour, and makes the whole tree the one open subtree. */
 static onet_status plant(tsp_tree *s, onet_error *err) {
     int n = s->t->n;
     s->tour = array_new((size_t)n, sizeof *s->tour);
@@ -125,7 +125,7 @@ void tsp_tree_explore(tsp_tree *s, int piece) {
     s->good[piece] = subtree_explore(s->t, &s->open.list[s->open.count - 1 - (size_t)piece], e);
 }
 
-/* Puts what a piece has left on the pile, the first one on top. */
+/* Puts the subtrees that a piece has left on the pile, the first one on top. */
 static void pile_up(tsp_tree *s, exploration *e) {
     subtree_list *open = &s->open, *left = &e->left;
     if (!array_reserve(&open->list, &open->room, open->count + left->count, sizeof *open->list)) {

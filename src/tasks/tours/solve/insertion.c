@@ -25,7 +25,7 @@ onet_status tsp_nearest(const onet_tsp *t, int first, int32_t *tour, onet_error 
     return ONET_OK;
 }
 
-/* How far apart two cities are: the mean of there and back. */
+/* Returns how far apart two cities are: the mean of there and back. */
 static double apart(const onet_tsp *t, int i, int j) {
     double d = onet_tsp_distance(t, i, j);
     return t->asymmetric ? (d + onet_tsp_distance(t, j, i)) / 2 : d;

@@ -23,8 +23,8 @@ onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err)
     return ONET_OK;
 }
 
-/* Euclidean length. Not hypot: glibc 2.35 gave it a new symbol version, which programs and wheels would then
- * need; and its last bit differs between C libraries. */
+/* Returns the Euclidean length. Not by hypot: glibc 2.35 gave it a new symbol version, which programs and
+ * wheels would then need; and its last bit differs between C libraries. */
 static double length(double x, double y) {
     double square = x * x + y * y;
     if (square > 1e-290 && square < 1e300) return sqrt(square);
@@ -66,19 +66,21 @@ void onet_tsp_free(onet_tsp *t) {
     *t = (onet_tsp){0};
 }
 
-/* The distance from city i to city j. */
+/* Checks the distance from city i to city j. */
 static onet_status check_cost(const onet_tsp *t, int i, int j, onet_error *err) {
     double d = onet_tsp_distance(t, i, j);
     if (!(d >= 0) || !isfinite(d))
         return fail(err, ONET_BAD, "the distance of cities %d and %d is %g: it must be finite and 0 or more",
                     j, i, d);
     if (t->whole && d != floor(d))
-        return fail(err, ONET_BAD, "onet_tsp.whole is set, and the distance of cities %d and %d is %.9g", j,
-                    i, d);
+        return fail(
+            err, ONET_BAD,
+            "onet_tsp.whole is set, but the distance between cities %d and %d is %.9g, not a whole number", j,
+            i, d);
     return ONET_OK;
 }
 
-/* The distance of cities i > j, both ways. */
+/* Checks the distances between cities i > j, both ways. */
 static onet_status check_pair(const onet_tsp *t, int i, int j, onet_error *err) {
     double there = onet_tsp_distance(t, j, i), back = onet_tsp_distance(t, i, j);
     onet_status status = check_cost(t, i, j, err);

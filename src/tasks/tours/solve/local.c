@@ -74,7 +74,7 @@ static void reverse(search *s, int i, int j) {
     }
 }
 
-/* Edges (a,b) and (c,d) become (a,c) and (b,d); b follows a and d follows c in the same direction. */
+/* Replaces edges (a,b) and (c,d) by (a,c) and (b,d); b follows a and d follows c in the same direction. */
 static void exchange(search *s, int a, int b, int c, int d) {
     if (succ(s, a) == b)
         reverse(s, s->pos[b], s->pos[c]);
@@ -82,7 +82,7 @@ static void exchange(search *s, int a, int b, int c, int d) {
         reverse(s, s->pos[a], s->pos[d]);
 }
 
-/* The neighbour of a city, in one direction or the other. */
+/* Returns the next city of the tour, in one direction or the other. */
 static int step(const search *s, int city, bool forward) {
     return forward ? succ(s, city) : pred(s, city);
 }

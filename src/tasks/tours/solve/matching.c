@@ -91,8 +91,8 @@ static void reverse(int32_t *first, int count) {
     }
 }
 
-/* The index of `node` in the ring; the ring is reversed, if necessary, so that the path from the base to it
- * has an even number of steps. */
+/* Returns the index of `node` in the ring; the ring is reversed, if necessary, so that the path from the base
+ * to it has an even number of steps. */
 static int even_place(graph *g, int blossom, int node) {
     int place = 0;
     while (g->ring[blossom][place] != node) place++;
@@ -133,7 +133,7 @@ static void augment(graph *g, int a, int b) {
     }
 }
 
-/* The EVEN node above an EVEN node in its tree, or NONE at the root. */
+/* Returns the EVEN node above an EVEN node in its tree, or NONE at the root. */
 static int above(const graph *g, int node) {
     if (g->mate[node] == NONE) return NONE;
     return g->top[g->reached[g->top[g->mate[node]]]];
@@ -153,7 +153,7 @@ static int common_ancestor(graph *g, int a, int b) {
     return NONE;
 }
 
-/* The ring's nodes from an EVEN node up to but without the ancestor; returns their number. */
+/* Writes the ring's nodes from an EVEN node up to but without the ancestor; returns their number. */
 static int climb(graph *g, int node, int ancestor, int32_t *ring) {
     int count = 0;
     while (node != ancestor) {
@@ -221,7 +221,7 @@ static void open_blossom(graph *g, int b) {
     g->top[b] = NONE;
 }
 
-/* A tight edge from an EVEN node; true when the matching grew. */
+/* Uses a tight edge from an EVEN node; true if the matching grew. */
 static bool use_edge(graph *g, edge e) {
     int a = g->top[e.u], b = g->top[e.v];
     if (g->kind[b] == OUTSIDE) {
@@ -243,7 +243,7 @@ static bool use_edge(graph *g, edge e) {
     return false;
 }
 
-/* By how much the duals may move before an edge becomes tight or a blossom opens. */
+/* Returns by how much the duals may move before an edge becomes tight or a blossom opens. */
 static int64_t dual_step(const graph *g) {
     int64_t step = INT64_MAX;
     for (int x = 0; x < g->used; x++) {
@@ -273,8 +273,8 @@ static void move_duals(graph *g, int64_t step) {
     }
 }
 
-/* One search: matches two more cities. False when that is impossible, which a complete graph of even size
- * rules out. */
+/* One search: matches two more cities. False if that is impossible, which a complete graph of even size rules
+ * out. */
 static bool grow_matching(graph *g) {
     g->head = g->tail = 0;
     for (int x = 0; x < g->used; x++) {
@@ -313,8 +313,9 @@ static bool grow_matching(graph *g) {
 
 /* ---- The proof --------------------------------------------------------------------------------------- */
 
-/* Every edge's slack, with the duals of the blossoms around both its ends, is not negative; blossoms' duals
- * are not negative; and all duals add up to the matching's cost. Then no perfect matching is cheaper. */
+/* Checks the proof: every edge's slack, with the duals of the blossoms around both its ends, is not negative;
+ * blossoms' duals are not negative; and all duals add up to the matching's cost. Then no perfect matching is
+ * cheaper. */
 static bool proven(const graph *g, int64_t *around, int32_t *owner) {
     int64_t total = 0;
     for (int x = 0; x < g->used; x++) owner[x] = NONE;

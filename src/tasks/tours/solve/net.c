@@ -1,6 +1,6 @@
 /* Finds tours with the network: scales instances to the unit square, runs the search on the square's
- * symmetric copies, and keeps the shortest tours. A network with a relation sees the distances alone; there,
- * each copy begins at another city. */
+ * symmetric copies, and keeps the most probable and the shortest tours. A network with a relation sees the
+ * distances alone; there, each copy begins at another city. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ void onet_tsp_net_free(onet_tsp_net *net) {
     free(net);
 }
 
-/* An instance that the net can be shown, at that place. */
+/* Checks that the net can be shown the instance at `place`. */
 static onet_status check_instance(const onet_tsp *t, onet_tsp_place place, bool related, onet_error *err) {
     if (place != ONET_TSP_FITTED && place != ONET_TSP_AS_IS)
         return fail(err, ONET_USAGE, "there is no onet_tsp_place %d", (int)place);
@@ -112,7 +112,7 @@ onet_status onet_tsp_net_items(const onet_tsp *t, onet_tsp_place place, float *i
     return ONET_OK;
 }
 
-/* The best seen so far of one instance. */
+/* The best tours so far of an instance. */
 typedef struct best_so_far {
     double logprob, length;
 } best_so_far;
@@ -156,7 +156,7 @@ static void free_pass(pass *p) {
     free(p->best);
 }
 
-/* The distances of an instance as the net sees them: value [n, n]. */
+/* Writes the distances of an instance as the net sees them to value [n, n]. */
 static void show_distances(const onet_tsp_net *net, const onet_tsp *t, onet_tsp_place place, float *value) {
     size_t cells = (size_t)t->n * (size_t)t->n;
     double sum = 0, factor = 1;
@@ -186,7 +186,7 @@ static onet_status relate(pass *p, const onet_tsp_net *net, const onet_tsp *t, o
     return ONET_OK;
 }
 
-/* The tour of instance i begins at the given city. */
+/* Lets the tour of instance i begin at city `depot`. */
 static void begin_at(pass *p, size_t i, size_t depot) {
     float *mark = p->sets.items + p->sets.start[i];
     size_t n = onet_sets_size(&p->sets, i);

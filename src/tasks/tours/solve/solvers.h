@@ -10,7 +10,7 @@
 #include "ordernet.h"
 #include "ordernet_tsp.h"
 
-/* When a long search ends early; all zero, or NULL in its place: never. */
+/* When a long search ends early; all zero, or a NULL pointer to it: never. */
 typedef struct tsp_limit {
     double seconds;             /* from the start of the call; 0: no limit */
     int (*stop)(void *context); /* non-zero: now; NULL: never */
@@ -38,7 +38,7 @@ static inline void tsp_finish(const onet_tsp *t, int32_t *tour, onet_tsp_proof *
 onet_status tsp_exact(const onet_tsp *t, const tsp_limit *limit, int32_t *tour, onet_tsp_proof *proof,
                       onet_error *err);
 
-/* The same by several threads. The search tree is explored in rounds of pieces; within a round, each piece
+/* tsp_exact by several threads. The search tree is explored in rounds of pieces; within a round, each piece
  * may be explored by any thread at any time. The answer does not depend on that.
  *
  *     tsp_tree_new(&tree, t, limit, err);
@@ -59,11 +59,11 @@ void tsp_tree_next(tsp_tree *tree);
 onet_status tsp_tree_tour(const tsp_tree *tree, int32_t *tour, onet_tsp_proof *proof, onet_error *err);
 void tsp_tree_free(tsp_tree *tree);
 
-/* The same for asymmetric instances: the dynamic program, or for more cities than it takes the tour of
+/* tsp_exact for asymmetric instances: the dynamic program, or for more cities than it takes the tour of
  * tsp_directed with kicks, and a bound, which seldom proves it. */
 onet_status tsp_directed_exact(const onet_tsp *t, const tsp_limit *limit, uint64_t seed, int32_t *tour,
                                onet_tsp_proof *proof, onet_error *err);
-/* The best tour of several starts, each improved by tsp_local; the kicks go on from that one. */
+/* Finds the best tour of several starts, each improved by tsp_local; the kicks go on from that one. */
 onet_status tsp_directed(const onet_tsp *t, int64_t kicks, const tsp_limit *limit, uint64_t seed,
                          int32_t *tour, onet_error *err);
 
@@ -74,14 +74,15 @@ onet_status tsp_held_karp(const onet_tsp *t, int32_t *tour, onet_error *err);
  * shortcuts. */
 onet_status tsp_christofides(const onet_tsp *t, int32_t *tour, onet_error *err);
 
-/* Farthest insertion, starting with the two cities farthest apart; nearest neighbour from city `first`. */
+/* Farthest insertion, starting with the two cities farthest apart. */
 onet_status tsp_farthest(const onet_tsp *t, int32_t *tour, onet_error *err);
+/* Nearest neighbour, from city `first` on. */
 onet_status tsp_nearest(const onet_tsp *t, int first, int32_t *tour, onet_error *err);
 
 /* Improves the given tour with 2-opt and Or-opt moves over neighbour lists, that of an asymmetric instance by
  * exchanges of neighbouring paths, until none helps. Then `kicks` times: a small random double bridge and the
- * same search, undone if the tour became longer. The limit ends the kicks early. The result depends on seed
- * alone when nothing does. */
+ * same search, undone if the tour became longer. The limit ends the kicks early. Unless the limit ends
+ * them, the result depends on the seed alone. */
 onet_status tsp_local(const onet_tsp *t, int64_t kicks, const tsp_limit *limit, uint64_t seed, int32_t *tour,
                       onet_error *err);
 

@@ -75,15 +75,16 @@ typedef struct search {
     int *rank;       /* [n]: in the order of joining */
     int *degree;     /* [n] */
     int ends[2];     /* the special city's two neighbours, the nearer one first */
-    double *removal; /* [n]: by how much the bound rises when the edge to the parent goes */
+    double *removal; /* [n]: by how much the bound rises if the edge to the parent is removed */
     double end_removal[2];
     /* Scratch. */
     choice *choices; /* [n] */
     double *doubles; /* the arrays of doubles in one block, and those of ints */
     int *ints;
-    int *list, *from;     /* [n] */
+    int *list, *from; /* [n]: Prim: cities outside the tree, and the tree city nearest to each; keep_tour: the
+                         two neighbours of a city */
     double *reach, *toll; /* [n] */
-    double *price, *last; /* [n]: the prices being tried; the degrees of the tree before */
+    double *price, *last; /* [n]: the prices being tried; the degrees of the tree before, less 2 */
     double cut;           /* a bound from `cut` on ends a subtree */
     exploration *e;
     bool no_memory;
@@ -161,7 +162,8 @@ static bool propagate(search *s) {
 
 /* ---- The 1-tree -------------------------------------------------------------------------------------- */
 
-/* Prim's algorithm under the prices given; the bound L, or INFINITY when no 1-tree is left. */
+/* Builds the best 1-tree under the prices, by Prim's algorithm; returns the bound L, INFINITY if no 1-tree is
+ * left. */
 static double build_tree(search *s, const double *price) {
     int n = s->n, special = s->special, left = 0;
     int u = special ? 0 : 1;
@@ -226,7 +228,8 @@ static bool tree_is_tour(const search *s) {
     return true;
 }
 
-/* The tree has degree 2 everywhere: it is a path from one end to the other, closed by the special city. */
+/* Keeps the tree as the best tour: it has degree 2 everywhere, so it is a path from one end to the other,
+ * closed by the special city. */
 static void keep_tour(search *s) {
     int n = s->n, place = 0;
     int32_t *path = s->e->tour;
@@ -249,8 +252,8 @@ static void keep_tour(search *s) {
 
 /* ---- The bound --------------------------------------------------------------------------------------- */
 
-/* Subgradient steps from the prices given, which become the best ones found. Ends early when the bound
- * reaches the cut or the tree is a tour. */
+/* Takes subgradient steps from the prices given, which become the best ones found; returns the best bound.
+ * Ends early if the bound reaches the cut or the tree is a tour. */
 static double raise_bound(search *s, double *best_price, const effort *e) {
     int n = s->n, idle = 0;
     double speed = e->speed;
@@ -293,7 +296,7 @@ static double raise_bound(search *s, double *best_price, const effort *e) {
 
 /* ---- What the bound says about single edges ---------------------------------------------------------- */
 
-/* Weight, with prices, of the tree edge from v to its parent; a forced edge cannot be removed. */
+/* Returns the weight, with prices, of the tree edge from v to its parent; a forced edge cannot be removed. */
 static double tree_weight(search *s, int v, const double *price) {
     double key = *key_of(s, v, s->parent[v]);
     return key == FORCED ? -HUGE_VAL : key + price[v] + price[s->parent[v]];
@@ -406,7 +409,7 @@ static bool enter(search *s, const fixing *f) {
     return propagate(s) && possible;
 }
 
-/* How much work is left below a node that branches so: e to the power of each child's gap in units of
+/* Returns how much work is left below a node that branches so: e to the power of each child's gap in units of
  * DECLINE. */
 static double remaining_work(search *s, const choice *c, const double *price) {
     fixing child[3];
@@ -427,7 +430,7 @@ static int by_score(const void *a, const void *b) {
     return x->city - y->city;
 }
 
-/* Overwrites the tree. */
+/* Chooses where to branch. Overwrites the tree. */
 static choice choose_branch(search *s, const double *price) {
     choice *all = s->choices;
     int count = 0;
@@ -516,7 +519,7 @@ static void explore(search *s, int depth, double parent_bound) {
     }
 }
 
-/* The city whose second-nearest neighbour is farthest: its two edges add most to the bound. */
+/* Returns the city whose second-nearest neighbour is farthest: its two edges add most to the bound. */
 static int special_city(const onet_tsp *t) {
     int special = 0;
     double most = -1;

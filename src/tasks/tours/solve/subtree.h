@@ -24,7 +24,7 @@ void subtree_list_free(subtree_list *l);
 
 typedef struct exploration {
     /* In. */
-    const tsp_limit *limit; /* without its seconds */
+    const tsp_limit *limit; /* its seconds do not count */
     double end;             /* when the time limit comes (clock_seconds); 0: never */
     int64_t most;           /* nodes to visit; 0: all */
     /* In and out. */
@@ -37,11 +37,10 @@ typedef struct exploration {
 } exploration;
 
 /* The result depends on `from`, `most` and the tour alone, unless the limit stops it. False if memory ran
- * out.
- */
+ * out. */
 bool subtree_explore(const onet_tsp *t, const subtree *from, exploration *e);
 
-/* A bound from this on ends a subtree when the best tour is that long. */
+/* Returns the bound from which on a subtree is cut off, if the best tour is `length` long. */
 double subtree_cut(const onet_tsp *t, double length);
 
 #endif

@@ -7,7 +7,7 @@
 #include "ordernet_tsp.h"
 #include "tasks/tours/load.h"
 
-/* An instance of n cities at xy [n, 2]. NULL on failure. */
+/* Makes an instance of n cities at xy [n, 2]; NULL on failure. */
 EXPORT(web_tour_points) onet_tsp *web_tour_points(const double *xy, int n) {
     onet_tsp *t = calloc(1, sizeof *t);
     if (!t)
@@ -19,7 +19,7 @@ EXPORT(web_tour_points) onet_tsp *web_tour_points(const double *xy, int n) {
     return t;
 }
 
-static onet_error odd; /* what looks odd in the last file but may be intended; empty: nothing does */
+static onet_error odd; /* warning of what looks odd in the last file but may be intended; empty: none */
 
 static void keep_note(const onet_error *text) {
     odd = *text;
@@ -29,8 +29,8 @@ EXPORT(web_tour_note) const char *web_tour_note(void) {
     return odd.text;
 }
 
-/* The first instance of a file, TSPLIB or sets; web_tour_note then says what looks odd in it. NULL on
- * failure. */
+/* Reads the first instance of a file, TSPLIB or sets; NULL on failure. web_tour_note then returns a warning,
+ * or "". */
 EXPORT(web_tour_read) onet_tsp *web_tour_read(const char *path) {
     onet_tsp *t = calloc(1, sizeof *t);
     tsp_file file;
@@ -59,17 +59,18 @@ EXPORT(web_tour_size) int web_tour_size(const onet_tsp *t) {
     return t->n;
 }
 
-/* [n, 2]; NULL: only distances are known. */
+/* Returns the cities [n, 2]; NULL: only distances are known. */
 EXPORT(web_tour_xy) const double *web_tour_xy(const onet_tsp *t) {
     return t->xy;
 }
 
-/* The cities as the net sees them: items [n, 2]. */
+/* Writes the cities as the net sees them to items [n, 2]. Returns the status. */
 EXPORT(web_tour_items) int web_tour_items(const onet_tsp *t, float *items) {
     return (int)onet_tsp_net_items(t, ONET_TSP_FITTED, items, &wasm_failure);
 }
 
-/* A tour [n] by the method of that name; model: for "ordernet" alone. proof [3]: length, bound, proven. */
+/* Finds a tour [n] by the method called `method`; model: for "ordernet" alone. proof [3]: length, bound,
+ * proven. Returns the status. */
 EXPORT(web_tour_solve)
 int web_tour_solve(const onet_tsp *t, const char *method, const onet_model *model, double seconds,
                    int symmetries, int32_t *tour, double *proof) {

@@ -1,6 +1,6 @@
 /* Tokenises typed words for the vocabulary: as WikiText's tokeniser cut the text that the shipped models were
- * trained on, if the vocabulary has its signs. The tokens of a piece without blanks stay together: they are
- * adjacent in every order. */
+ * trained on, if the vocabulary has its signs. Constrains their orders: the tokens of a piece without blanks
+ * stay together, a final sign stays last, brackets and quotation marks open before they close. */
 #include "tasks/words/sentence/bag.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static size_t character_length(const char *text) {
     return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 }
 
-/* Does text [length] begin with one of the characters (UTF-8) of a list? Their length in bytes, 0: no. */
+/* Returns the length in bytes of the character (UTF-8) of `list` that text [length] begins with; 0: none. */
 static size_t bag_one_of(const char *text, size_t length, const char *list) {
     for (size_t n; *list; list += n) {
         n = character_length(list);
@@ -72,12 +72,12 @@ static bool is_ascii_letter(char c) {
     return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
 }
 
-/* A letter of any script, or a digit. */
+/* Whether it is a letter of any script, or a digit. */
 static bool is_alphanumeric(char c) {
     return is_ascii_letter(c) || ascii_digit(c) || (unsigned char)c >= 0x80;
 }
 
-/* "j." or "j.k.": single letters, each with its full stop. */
+/* Whether the text is "j." or "j.k.": single letters, each with its full stop. */
 static bool is_initials(const char *text, size_t length) {
     if (length % 2) return false;
     for (size_t i = 0; i < length; i += 2)
@@ -85,8 +85,8 @@ static bool is_initials(const char *text, size_t length) {
     return length > 0;
 }
 
-/* Is it a word of the vocabulary as it stands? With a full stop only if that is more frequent ("mr.") than
- * the word without ("no."): rows go by frequency. */
+/* Whether it is a word of the vocabulary as it stands. With a full stop only if that is more frequent ("mr.")
+ * than the word without ("no."): rows go by frequency. */
 static bool stands(const onet_bag *b, const char *text, size_t length) {
     bool known, stem;
     int32_t row = words_find(b->words, text, length, &known);
@@ -95,7 +95,7 @@ static bool stands(const onet_bag *b, const char *text, size_t length) {
     return !stem || row < without;
 }
 
-/* Where the word ends and its last signs begin. */
+/* Returns where the word ends and its last signs begin. */
 static size_t core_length(const onet_bag *b, const char *text, size_t length) {
     while (length && !stands(b, text, length)) {
         size_t last = 1;
@@ -111,7 +111,7 @@ static size_t core_length(const onet_bag *b, const char *text, size_t length) {
     return length;
 }
 
-/* The signs that core_length left, one by one; full stops in a row are one. */
+/* Adds the signs that core_length left, one by one; full stops in a row are one. */
 static onet_status emit_signs(onet_bag *b, const char *text, size_t length, onet_error *err) {
     onet_status status = ONET_OK;
     for (size_t n; length && !status; text += n, length -= n) {
@@ -122,7 +122,8 @@ static onet_status emit_signs(onet_bag *b, const char *text, size_t length, onet
     return status;
 }
 
-/* How WikiText spells a sign of n bytes between two characters of a word, NULL: it is no such sign. */
+/* Returns how WikiText spells a sign of n bytes between two characters of a word; NULL: it is no such sign.
+ */
 static const char *inner_sign(const char *text, size_t at, size_t n, size_t length) {
     if (!at || at + n >= length) return NULL;
     char before = text[at - 1], after = text[at + n];
@@ -133,7 +134,7 @@ static const char *inner_sign(const char *text, size_t at, size_t n, size_t leng
     return text[at] == ',' ? "@,@" : NULL;
 }
 
-/* Does a suffix begin here: 's of child's, 't of don't, or n't where the vocabulary has that? */
+/* Whether a suffix begins here: 's of child's, 't of don't, or n't if the vocabulary has that. */
 static bool begins_suffix(const onet_bag *b, const char *text, size_t at, size_t length) {
     if (!at || !is_alphanumeric(text[at - 1])) return false;
     size_t n = bag_one_of(text + at, length - at, APOSTROPHES), after = at + n;
@@ -145,7 +146,7 @@ static bool begins_suffix(const onet_bag *b, const char *text, size_t at, size_t
     return text[at - 1] != 'n' || text[after] != 't' || !has(b, "n't");
 }
 
-/* A word without signs around it. */
+/* Adds the tokens of a word without signs around it. */
 static onet_status emit_core(onet_bag *b, const char *text, size_t length, onet_error *err) {
     onet_status status = ONET_OK;
     size_t from = 0;
@@ -166,7 +167,7 @@ static onet_status emit_core(onet_bag *b, const char *text, size_t length, onet_
     return status || from == length ? status : emit(b, text + from, length - from, err);
 }
 
-/* What stands between two blanks. */
+/* Adds the tokens of what stands between two blanks. */
 static onet_status add_piece(onet_bag *b, const char *text, size_t length, onet_error *err) {
     onet_status status = ONET_OK;
     for (size_t n; length && !status; text += n, length -= n) {
@@ -185,8 +186,8 @@ static onet_status add_piece(onet_bag *b, const char *text, size_t length, onet_
 
 /* ---- Constraints ------------------------------------------------------------------------------------- */
 
-/* The final sign that the sentence ends with: the last that was typed and has nothing but closing signs after
- * it in its piece. n: there is none. */
+/* Returns the final sign that the sentence ends with: the last that was typed and has nothing but closing
+ * signs after it in its piece. n: there is none. */
 static size_t final_sign(const onet_bag *b) {
     bool closed = true;
     for (size_t i = b->n; i-- > 0;) {
@@ -197,8 +198,8 @@ static size_t final_sign(const onet_bag *b) {
     return b->n;
 }
 
-/* The next token from i on that is this sign; with typed != 0 one that was typed without a blank before (-1)
- * or after it (1), as quotation marks are. n: there is none. */
+/* Returns the next token from i on that is `sign`; with typed != 0 one that was typed without a blank before
+ * (-1) or after it (1), as quotation marks are. n: there is none. */
 static size_t next_sign(const onet_bag *b, size_t i, const char *sign, int typed) {
     for (; i < b->n; i++) {
         bool before = i && bag_joined(b, i - 1, i), after = i + 1 < b->n && bag_joined(b, i, i + 1);
@@ -208,7 +209,7 @@ static size_t next_sign(const onet_bag *b, size_t i, const char *sign, int typed
     return i;
 }
 
-/* Brackets open before they close, and so do quotation marks that were typed so: the first with the first,
+/* Lets brackets open before they close, and so quotation marks that were typed so: the first with the first,
  * and so on. Only signs of one kind are paired, and none that opens in the piece that stays last: such
  * constraints can always be kept, while those of two kinds may contradict each other, "(a]" and "[b)". */
 static void pair_signs(onet_bag *b, size_t last) {
@@ -233,8 +234,8 @@ static void pair_signs(onet_bag *b, size_t last) {
         }
 }
 
-/* Pieces stay together, and the final sign stays last. A final sign of the last piece may belong to the line
- * rather than to the word before it, so that these two are not joined. */
+/* Adds the constraints: pieces stay together, and the final sign stays last. A final sign of the last piece
+ * may belong to the line rather than to the word before it, so that these two are not joined. */
 static void constrain(onet_bag *b) {
     size_t end = final_sign(b), cut = end;
     onet_sets *s = &b->set;

@@ -33,22 +33,23 @@ static inline const char *bag_text(const onet_bag *b, size_t i) {
     return b->text + b->token[i].at;
 }
 
-/* Are both of one piece, the second directly after the first? */
+/* Whether both are of one piece, the second directly after the first. */
 static inline bool bag_joined(const onet_bag *b, size_t first, size_t second) {
     return second == first + 1 && b->token[first].piece == b->token[second].piece;
 }
 
-/* What may follow a word without a blank, or stand before it: . and ' are not among them. */
+/* Signs that may follow a word without a blank, and signs that may stand before one; . and ' are not among
+ * them. */
 #define BAG_CLOSING                                                                                          \
     ",;:!?)]}\"%"                                                                                            \
     "\xc2\xb0\xe2\x80\x9d\xe2\x80\x99\xc2\xbb\xe2\x80\xa6\xe3\x80\x82\xe3\x80\x81\xef\xbc\x8c\xef\xbc\x81"   \
     "\xef\xbc\x9f"
 #define BAG_OPENING                                                                                          \
     "([{\"$#\xc2\xa3\xe2\x82\xac\xc2\xa5\xe2\x80\x9c\xe2\x80\x9e\xe2\x80\x98\xc2\xab\xc2\xbf\xc2\xa1"
-/* . ! ? and the same in Chinese and Japanese. */
+/* . ! ? and those of Chinese and Japanese. */
 #define BAG_FINAL ".!?\xe3\x80\x82\xef\xbc\x81\xef\xbc\x9f"
 
-/* Is the token one character of the list, and nothing more? */
+/* Whether the token is one character of the list, and nothing more. */
 bool bag_is_one_of(const onet_bag *b, size_t i, const char *list);
 
 #endif

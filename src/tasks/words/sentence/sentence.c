@@ -9,9 +9,8 @@
 #include "engine/base/word_form.h"
 #include "tasks/words/sentence/bag.h"
 
-/* The words that are written in lower case anywhere but at the start of a sentence. */
-
-/* From WikiText-2, by experiments/words/lower_case.sh; sorted. */
+/* Words that are written in lower case except at the start of a sentence: from WikiText-2, by
+ * experiments/words/lower_case.sh; sorted. */
 static const char *const common[] = {
     "a",          "about",        "according",  "additional", "additionally", "after",        "against",
     "album",      "almost",       "along",      "also",       "although",     "among",        "an",
@@ -50,7 +49,7 @@ static int compare(const void *word, const void *entry) {
     return strcmp(word, *(const char *const *)entry);
 }
 
-/* Whether a word, given in lower case, is such a word: hardly ever part of a name. */
+/* Whether a word, given in lower case, is in that list: hardly ever part of a name. */
 static bool lower_case_word(const char *lower) {
     return bsearch(lower, common, sizeof common / sizeof *common, sizeof *common, compare) != NULL;
 }
@@ -68,9 +67,9 @@ const onet_choice *onet_letter_cases(void) {
 
 /* ---- Blanks ------------------------------------------------------------------------------------------ */
 
-/* What a token asks of the blanks beside it. */
+/* Where blanks may stand beside a token. */
 typedef struct spacing {
-    bool before, after; /* a blank may stand there */
+    bool before, after;
 } spacing;
 
 /* Where the writer is. */
@@ -85,7 +84,7 @@ typedef struct writer {
     size_t room, length;
 } writer;
 
-/* The token that is d places further on, "" beyond the ends. */
+/* Returns the token that is d places further on, "" beyond the ends. */
 static const char *near(const writer *w, int d) {
     size_t at = w->at + (size_t)d;
     return at < w->b->n ? bag_text(w->b, (size_t)w->order[at]) : "";
@@ -95,7 +94,7 @@ static bool ends_in_digit(const char *text) {
     return *text && ascii_digit(text[strlen(text) - 1]);
 }
 
-/* Was the token at hand typed directly before (d = 1) or after (d = -1) the one beside it? */
+/* Whether the current token was typed directly before (d = 1) or after (d = -1) the one beside it. */
 static bool joined(const writer *w, int d) {
     size_t at = w->at + (size_t)d;
     if (at >= w->b->n) return false;
@@ -103,7 +102,8 @@ static bool joined(const writer *w, int d) {
     return d > 0 ? bag_joined(w->b, here, there) : bag_joined(w->b, there, here);
 }
 
-/* One of a pair of equal marks: it opens or closes by how it was typed, else in turn. */
+/* Returns the spacing of one of a pair of equal marks: it opens or closes by how it was typed, else in turn.
+ */
 static spacing quotes(const writer *w, bool *open) {
     bool closes = joined(w, -1) ? !joined(w, 1) || *open : !joined(w, 1) && *open;
     *open = !closes;
@@ -141,7 +141,7 @@ static void put(writer *w, const char *text, size_t length) {
     w->length += length;
 }
 
-/* A suffix that makes what stands before it no name: don't. */
+/* Whether the next token is a suffix that makes the current one no name: don't. */
 static bool negates(const writer *w) {
     return joined(w, 1) &&
            (!strcmp(near(w, 1), "'t") || !strcmp(near(w, 1), "\xe2\x80\x99t") || !strcmp(near(w, 1), "n't"));

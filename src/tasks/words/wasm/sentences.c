@@ -17,7 +17,7 @@ EXPORT(web_bag_word) const char *web_bag_word(int i, int *known) {
     return onet_bag_word(bag, i, known);
 }
 
-/* Their orders, as web_order gives them. */
+/* Orders the words of the last text; arguments and result as of web_order. */
 EXPORT(web_bag_order)
 int web_bag_order(const onet_model *model, int beam, int top, int32_t *order, double *logprob) {
     onet_answer answer = {.order = order, .logprob = logprob};
@@ -26,7 +26,7 @@ int web_bag_order(const onet_model *model, int beam, int top, int32_t *order, do
                                                                                             : -1;
 }
 
-/* An order as a sentence: text [room], or its length where room is 0. */
+/* Writes an order as a sentence to text [room]; returns its length, also if room is 0. */
 EXPORT(web_bag_write) size_t web_bag_write(const int32_t *order, char *text, size_t room) {
     return onet_bag_write(bag, order, ONET_CASE_SENTENCE, room ? text : NULL, room);
 }

@@ -1,5 +1,5 @@
-/* The part of libxml2's interface that the readers of page files use, for WebAssembly, where libxml2 is not
- * at hand (libxml.c implements it). Names and meanings are libxml2's. */
+/* The part of libxml2's interface that the readers of page files use, for WebAssembly, which has no
+ * libxml2 (../libxml.c implements it). Names and meanings are libxml2's. */
 #ifndef LAYOUT_WASM_LIBXML_TREE_H
 #define LAYOUT_WASM_LIBXML_TREE_H
 

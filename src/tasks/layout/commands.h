@@ -1,8 +1,8 @@
-/* Shared by the `pages` commands: their common options, finding and reading many files, predicting orders by
- * the network or by a rule, finding which of them is best on corrected pages, scoring given orders, and
- * counting documents and titles. */
-#ifndef LAYOUT_OPTIONS_H
-#define LAYOUT_OPTIONS_H
+/* What the `pages` commands share: common options, finding and reading many files (paths.c), predicting
+ * orders by the network or by a rule, trying which model or rule is best on corrected pages, scoring given
+ * orders, and counting documents and titles. */
+#ifndef LAYOUT_COMMANDS_H
+#define LAYOUT_COMMANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,10 +17,8 @@
 
 /* ---- Paths (paths.c) --------------------------------------------------------------------------------- */
 
-/* The files that the operands of the commands for pages name. */
-
-/* Files as they are, and in folders, and the folders in them, those whose names end in .xml, .hocr, .html,
- * .json or .jsonl, by name. A file that is named twice counts once. */
+/* The files that operands name: a file as it is; of a folder, and the folders in it, the files whose names
+ * end in .xml, .hocr, .html, .json or .jsonl, by name. A file that is named twice counts once. */
 typedef struct page_paths {
     const char *pass_over; /* a folder that is not searched, or NULL */
     bool keep_links;       /* a link to a file that is there too counts as well, under its own name */
@@ -41,7 +39,7 @@ void pages_defaults(pages_values *v);
 
 const onet_choice *page_directions(void);
 
-/* The fields of the pages_values that stand at offset `at`. */
+/* Options for the fields of a pages_values at offset `at`. */
 #define OPTIONS_PAGES(at)                                                                                    \
     {.name = "model",                                                                                        \
      .kind = OPTION_STRING,                                                                                  \
@@ -66,7 +64,7 @@ const onet_choice *page_directions(void);
         OPTION_THREADS((at) + offsetof(pages_values, order) + offsetof(onet_order_options, threads)),        \
         OPTION_QUIET((at) + offsetof(pages_values, quiet))
 
-/* For commands that find orders by a rule if told so. */
+/* For commands that can order by a rule. */
 #define OPTION_PAGE_RULE(at)                                                                                 \
     {                                                                                                        \
         .name = "rule", .kind = OPTION_CHOICE, .argument = "NAME", .choices = page_rules,                    \
@@ -76,16 +74,16 @@ const onet_choice *page_directions(void);
 
 /* Files read in parallel. A file that cannot be read is named on standard error, and counted. */
 typedef struct pages_read {
-    page_file *files; /* [count]: with format NULL where the file could not be read */
+    page_file *files; /* [count]: format is NULL if the file could not be read */
     size_t count, bad;
 } pages_read;
 /* Reads paths[from .. from + count). notes: whether to print the warnings about the files. */
 onet_status pages_read_files(pages_read *r, thread_pool *threads, const page_paths *paths, size_t from,
                              size_t count, const pages_values *v, bool notes, onet_error *err);
 void pages_read_free(pages_read *r);
-/* Which of the types some region of the files has: a bit for each of the first 64. */
+/* Returns which of the types a region of the files has: a bit for each of the first 64. */
 uint64_t pages_types_seen(const pages_read *r, const char *types);
-/* Names the types that no region has, on standard error. types may be NULL. */
+/* Names on standard error the types that no region has. types may be NULL. */
 void pages_types_report(const char *types, uint64_t seen);
 
 /* The files of the operands, and their pages with an order of two regions or more. */
@@ -96,31 +94,32 @@ typedef struct pages_known {
     size_t count, left_out;
     bool single; /* all pages have one region or none, so that there is nothing to order */
 } pages_known;
-/* ONET_BAD if no page has such an order. */
+/* Reads the files; ONET_BAD if no page has an order of two regions or more. */
 onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
                              onet_error *err);
-/* ONET_BAD if some files could not be read: for the end of a command, which then has used the others. */
+/* Call it last in a command: ONET_BAD if some files could not be read, after the others were processed. */
 onet_status pages_known_complete(const pages_known *k, onet_error *err);
 void pages_known_free(pages_known *k);
 
-/* The network with what it needs to order pages, or a rule. */
+/* The network with what it needs to order pages; zeroed: a rule orders them. */
 typedef struct pages_net {
     onet_model *model;
     onet_orderer *orderer;
     pages_style style;
 } pages_net;
 onet_status pages_net_open(pages_net *net, const pages_values *v, onet_error *err);
-/* The same with a model that is there already, which stays the caller's. */
+/* As pages_net_open, with a model that stays the caller's. */
 onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err);
 void pages_net_close(pages_net *net);
 /* Checks that a model is one for pages; path is its name. */
 onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err);
 
-/* Finds an order for each page (net->orderer NULL: by the rule). Pages without placed regions stay as they
- * are. confidence [count], as in pages_choose, or NULL; line: where progress is shown, or NULL. */
+/* Finds an order for each page by the network or, if net or net->orderer is NULL, by the rule. Pages without
+ * placed regions stay as they are. confidence [count]: as in pages_choose, or NULL; line: shows the progress,
+ * or NULL. */
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
                         double *confidence, progress *line, onet_error *err);
-/* Of pages below this confidence the model is unsure. */
+/* The model is unsure of pages below this confidence. */
 #define PAGES_UNSURE 0.5
 /* What is best on pages whose order is known. */
 typedef struct pages_best {
@@ -131,23 +130,24 @@ typedef struct pages_best {
 /* Tries the model that v names, the shipped one and the rules. */
 onet_status pages_find_best(pages_best *best, const pages_values *v, const pages_known *known,
                             onet_error *err);
-/* What to write to order such pages so: "--rule NAME", "--model FILE" or "the shipped model". */
+/* Writes what orders the pages so, "--rule NAME", "--model FILE" or "the shipped model"; returns text. */
 const char *pages_best_text(const pages_best *best, char text[], size_t size);
-/* Warns on standard error if v's model learned pages: those that it learned flatter it. */
+/* Warns on standard error if a model of the user is best: on pages that it was trained on its figures are too
+ * good. */
 void pages_best_warn(const pages_best *best);
 /* Sets rule and model to what is best on the corrected pages of a folder: the model that v names, the shipped
  * one, or a rule; says which on standard error. */
 onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err);
-/* The log-probability of each page's given order; all pages must have one. step: [placed] of all pages, one
- * after the other. */
+/* Writes the log-probability of each page's given order to logprob [count], those of its steps to step,
+ * [placed] of each page one after the other, or NULL. All pages must have a given order. */
 onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t count, double *logprob,
                         double *step, onet_error *err);
 
-/* "N pages, N regions, N documents of N titles". A title is what the names of its documents begin with,
- * before their numbers: nfp_18950706 and nfp_19110701 are of one. */
+/* Writes "N pages, N regions, N documents of N titles". A title is what the names of its documents begin
+ * with, before their numbers: nfp_18950706 and nfp_19110701 are of one. */
 onet_status pages_describe(page **pages, size_t count, char *text, size_t size, onet_error *err);
-/* *documents: how many different documents the pages are of; number [count]: that of each page's, from 0, by
- * name. */
+/* Counts the different documents of the pages: *documents. number [count]: the number of each page's
+ * document, from 0, by name; may be NULL. */
 onet_status pages_documents(page **pages, size_t count, size_t *number, size_t *documents, onet_error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* Shared by the `pages` commands: reads page files in parallel, opens the model, predicts orders by the
- * network or by a rule, finds what orders corrected pages best, scores given orders, and tells which
- * documents and titles the pages are of. */
-#include "tasks/layout/options.h"
+/* What the `pages` commands share: reads page files in parallel, opens the model, predicts orders by the
+ * network or by a rule, tries which model or rule orders corrected pages best, scores given orders, and
+ * counts the documents and titles of pages. */
+#include "tasks/layout/commands.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -235,7 +235,7 @@ onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **p
     return status;
 }
 
-/* The share of regions that the found order lets follow the right one. */
+/* Returns the share of regions that follow the right one in the found order. */
 static double page_neighbours(const page *p) {
     int right = 0;
     int32_t *given = array_new((size_t)p->placed + 1, sizeof *given);
@@ -247,7 +247,7 @@ static double page_neighbours(const page *p) {
     return p->placed > 1 ? (double)right / (p->placed - 1) : 1;
 }
 
-/* The mean of page_neighbours by a net, or by a rule where it is NULL. */
+/* Orders the pages by a net, or by a rule if it is NULL; *mean: the mean of page_neighbours. */
 static onet_status try_on(const pages_known *known, const pages_net *net, int rule, bool rtl, double *mean,
                           onet_error *err) {
     onet_status status = pages_order(net, (page_rule)rule, rtl, known->pages, known->count, NULL, NULL, err);
@@ -336,8 +336,8 @@ static int by_name(const void *a, const void *b) {
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* The name of a document's title: the document's without the numbers at its end (a date, a volume), and
- * without the folder unless that is all of it. */
+/* Returns the title of a document: its name without the numbers at its end (a date, a volume), and without
+ * the folder unless that is all of it. */
 static named title_of(const char *document) {
     const char *slash = strrchr(document, '/'), *name = slash && slash[1] ? slash + 1 : document;
     size_t all = strlen(name), length = all;
@@ -345,7 +345,8 @@ static named title_of(const char *document) {
     return (named){name, length ? length : all, 0};
 }
 
-/* *found: how many different documents, or titles, the pages are of. */
+/* Counts the different documents, or titles, of the pages: *found. number [count]: the number of each page's,
+ * or NULL. */
 static onet_status distinct(page **pages, size_t count, bool titles, size_t *number, size_t *found,
                             onet_error *err) {
     named *all = array_new(count + 1, sizeof *all);
