@@ -811,6 +811,9 @@ class Headers(unittest.TestCase):
                          b"xorders.example.org", b"[::2]", b"[::1", b"[::1]x", b"localhost:80x", b"localhost@evil.example", b"a" * 300):
                 for path in ("/v1/models", "/", "/healthz", "/metrics"):
                     self.assertEqual(ask(host, path=path), 421, host)
+            counted = server.metrics()
+            self.assertEqual(counted['ordernet_requests_total{path="/healthz",code="421"}'], 13)
+            self.assertNotIn('ordernet_requests_total{path="/healthz",code="500"}', counted)
             # Blanks before a value, or none.
             for line in (b"Host:localhost", b"Host:  \t localhost"):
                 got = self.exchange(server, b"GET /healthz HTTP/1.1\r\nConnection:close\r\n" + line + b"\r\n\r\n")

@@ -34,7 +34,7 @@ const char *route_path(int route);
 
 /* ---- Counts of requests and response times, for /metrics (metrics.c) ---------------------------------- */
 
-enum { METRIC_CODES = 12, METRIC_BUCKETS = 12 };
+enum { METRIC_CODES = 14, METRIC_BUCKETS = 12 };
 
 /* Zeroed: nothing counted. Any thread may count. */
 typedef struct metrics {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Other status codes are counted as 500. */
-static const int codes[METRIC_CODES] = {200, 304, 400, 401, 404, 405, 413, 415, 500, 503, 408, 431};
+static const int codes[METRIC_CODES] = {200, 204, 304, 400, 401, 404, 405, 408, 413, 415, 421, 431, 500, 503};
 static const double bounds[METRIC_BUCKETS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                               0.05,   0.1,   0.25,   1,     5,    30};
 

@@ -46,8 +46,8 @@ static onet_status measure(evaluation *e, int method, onet_error *err) {
     e->each[method] = array_new(e->count + 1, sizeof **e->each);
     for (size_t i = 0; i < e->count; i++)
         if ((size_t)e->pages[i]->placed > most) most = (size_t)e->pages[i]->placed;
-    int32_t *order = array_new(most, sizeof *order), *item = array_new(most, sizeof *item);
-    if (!e->each[method] || !order || !item) status = fail_memory(err, "the measures");
+    int32_t *order = array_new(most, sizeof *order);
+    if (!e->each[method] || !order) status = fail_memory(err, "the measures");
     for (size_t i = 0; i < e->count && !status; i++) {
         const page *p = e->pages[i];
         onet_answer answer = {.found = 1, .order = order};
@@ -61,7 +61,6 @@ static onet_status measure(evaluation *e, int method, onet_error *err) {
         sets = NULL;
     }
     free(order);
-    free(item);
     return status;
 }
 

@@ -96,7 +96,7 @@ static double heading(sheet *s, double x0, double x1, double y, double size, dou
 }
 
 /* What a column may have beside paragraphs. */
-enum { HEADINGS = 1, INSETS = 2, FIGURES = 4, CAPTIONS = 8, NOTES = 16 };
+enum { HEADINGS = 1, INSETS = 2, FIGURES = 4, NOTES = 8 };
 
 /* Fills a column from y0 to y1. */
 static void column(sheet *s, double x0, double x1, double y0, double y1, int paragraphs, int with) {

@@ -124,12 +124,11 @@ onet_status page_paths_find(page_paths *p, int count, char **operands, onet_erro
     for (int i = 0; i < count && !status; i++) {
         struct stat there;
         const char *slash = strrchr(operands[i], '/');
-        bool missing = stat(operands[i], &there) && errno == ENOENT && strcmp(operands[i], "-") != 0;
-        if (missing)
-            status = fail(err, ONET_IO, "cannot open %s: %s; check the name and that you may read it",
-                          operands[i], strerror(ENOENT));
-        else if (!strcmp(operands[i], "-"))
+        if (!strcmp(operands[i], "-"))
             status = add_path(p, operands[i], operands[i], err);
+        else if (stat(operands[i], &there))
+            status = fail(err, ONET_IO, "cannot open %s: %s; check the name and that you may read it",
+                          operands[i], strerror(errno));
         else if (S_ISDIR(there.st_mode)) {
             char folder[PATH_MAX];
             snprintf(folder, sizeof folder, "%s", operands[i]);

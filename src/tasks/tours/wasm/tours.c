@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/wasm_export.h"
+#include "engine/base/error.h"
 #include "ordernet_tsp.h"
 #include "tasks/tours/load.h"
 
@@ -76,6 +77,7 @@ int web_tour_solve(const onet_tsp *t, const char *method, const onet_model *mode
                    int symmetries, int32_t *tour, double *proof) {
     const onet_choice *named = onet_tsp_methods();
     while (named->name && strcmp(named->name, method)) named++;
+    if (!named->name) return (int)fail(&wasm_failure, ONET_USAGE, "there is no method %s", method);
     onet_tsp_options o;
     onet_tsp_defaults(&o, sizeof o);
     o.seconds = seconds;
