@@ -337,6 +337,25 @@ static void learned_sets_tell_little(void **state) {
     onet_sets_free(sets);
 }
 
+/* Answers that keep to constraints are right more often than by the features: nothing is concluded from them.
+ */
+static void constraints_tell_little(void **state) {
+    onet_sets *sets = made_sets(BY_NOTHING, 200, 5, 2);
+    onet_set_measure *each = answers(sets, 120);
+    onet_comparison c;
+    onet_constraint first[200];
+    for (size_t s = 0; s < 200; s++)
+        first[s] = (onet_constraint){ONET_PLACE, sets->start[s] + (size_t)sets->order[sets->start[s]], 0};
+    for (size_t count = 0; count <= 200; count += 10) {
+        assert_int_equal(onet_sets_set_constraints(sets, first, count, NULL), ONET_OK);
+        assert_int_equal(onet_compare(&c, NULL, sets, each, NULL, NULL), ONET_OK);
+        assert_true(!strstr(c.sentence, "depends on the whole set") == (count > 20));
+        assert_true(!strstr(c.sentence, "constraints of") == (count <= 20));
+    }
+    free(each);
+    onet_sets_free(sets);
+}
+
 /* Of one set, or of copies of one, the intervals are whole ranges; a few sets do not tell two rules apart. */
 static void few_sets_tell_little(void **state) {
     onet_sets *learn = made_sets(BY_SUM, 100, 8, 1);
@@ -420,6 +439,7 @@ int main(void) {
         cmocka_unit_test(ahead_by_chance),
         cmocka_unit_test(the_model_is_needed),
         cmocka_unit_test(learned_sets_tell_little),
+        cmocka_unit_test(constraints_tell_little),
         cmocka_unit_test(few_sets_tell_little),
         cmocka_unit_test(the_order_of_the_file_tells_nothing),
         cmocka_unit_test(what_it_refuses),

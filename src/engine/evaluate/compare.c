@@ -369,6 +369,16 @@ static const char *figures(const onet_report *r, char text[64]) {
     return text;
 }
 
+static size_t count_constrained(const onet_sets *sets) {
+    size_t count = 0;
+    for (size_t s = 0, k = 0; s < sets->count; s++) { /* they are sorted by set */
+        size_t first = k;
+        while (k < sets->constraint_count && sets->constraints[k].item < sets->start[s + 1]) k++;
+        count += k > first;
+    }
+    return count;
+}
+
 /* simple: the simplest rule that no other simple one beats; sign: of the model beside it. */
 static void write_sentence(onet_comparison *c, const onet_sets *test, onet_conclusion simple, int sign,
                            bool ranks) {
@@ -386,6 +396,7 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
     if (lead == 0) lead = c->model.tau.mean - beside->tau.mean;
     bool ahead = !sign && c->model.sets && lead > AHEAD;
     bool related = sets_relations(test) > 0, features = test->word || c->feature >= 0;
+    size_t constrained = count_constrained(test);
     const char *different = c->distinct < c->guess.sets ? "different " : "",
                *more = c->distinct == 1 ? "" : "s";
     bool praised = c->model.sets && c->conclusion == (ranks ? ONET_WORTH_RANKER : ONET_WORTH_MODEL);
@@ -395,6 +406,12 @@ static void write_sentence(onet_comparison *c, const onet_sets *test, onet_concl
             "These figures do not say what the model is worth on new sets, since it was trained on %zu of "
             "the %zu sets: measure it on others.",
             c->learned, c->guess.sets);
+    else if ((praised || ahead) && (double)constrained > LEARNED * (double)c->guess.sets)
+        snprintf(
+            to, room,
+            "These figures do not compare the model with simple rules: its answers keep to the constraints "
+            "of %zu of the %zu sets, which the rules ignore. Compare them on sets without constraints.",
+            constrained, c->guess.sets);
     else if (c->conclusion == ONET_WORTH_NOTHING)
         snprintf(to, room,
                  "No better than guessing: on %zu %sset%s %s cannot be told from random orders. %s%s",
