@@ -34,8 +34,10 @@ static onet_status read_sets(const calibrate_values *v, const onet_model *model,
     read.relation_fill = onet_model_relation_fill(model);
     onet_status status = onet_sets_read(sets, path, &read, err);
     if (!status && !(*sets)->order)
-        status =
-            fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
+        status = fail(err, ONET_BAD,
+                      "%s has no right orders to compare with; give each set an 'order', in CSV by "
+                      "a column of ranks (--rank-column)",
+                      path);
     if (!status) status = ordering_fits_sets(model, v->model, *sets, path, err);
     return status ? status : shuffle_right_orders(*sets, err);
 }

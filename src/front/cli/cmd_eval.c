@@ -202,8 +202,10 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     bool rules = v->train && (sets->width || !v->read.pairs);
     onet_status status = rules ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
     if (!status && train && !train->order)
-        status =
-            fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->train);
+        status = fail(err, ONET_BAD,
+                      "%s has no right orders to learn from; give each set an 'order', in CSV by "
+                      "a column of ranks (--rank-column)",
+                      v->train);
     if (!status) status = onet_compare(c, train, sets, each, &with, err);
     onet_sets_free(train);
     return status;
@@ -276,7 +278,10 @@ static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, 
 static onet_status check_sets(const eval_values *v, const onet_model *model, const onet_sets *sets,
                               const char *path, onet_error *err) {
     if (!sets->order)
-        return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
+        return fail(err, ONET_BAD,
+                    "%s has no right orders to compare with; give each set an 'order', in CSV by "
+                    "a column of ranks (--rank-column)",
+                    path);
     if (v->importance && sets->word && !sets->pairs)
         return fail(err, ONET_BAD,
                     "%s: the items are words, which have no features for --importance to shuffle", path);
