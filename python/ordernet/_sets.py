@@ -28,7 +28,7 @@ from ._arrays import (
     _numbers,
     _rounded,
 )
-from ._frames import _OWN, _Flat, _Frame, _all_features, _class_of, _context_of, _flat_items, _used, column_of, need_frame
+from ._frames import _OWN, _Flat, _Frame, _all_features, _class_of, _context_of, _flat_items, _used, column_of, need_frame, need_values
 from ._library import DataError, SetsStruct, UnknownSetError, UsageError, WrongTypeError, call, lib
 
 
@@ -434,6 +434,8 @@ class Sets:
         place = _Frame(frame, set, chosen)
         used = chosen if features is not None else _used(frame, chosen, place.of, missing, pairs is not None)
         made, lost = _all_features(frame, used, classes, kinds_of(like))
+        if missing == "error" and by is None:
+            need_values(made, like is not None)
         items = np.column_stack([values for _, values, _ in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
         value, relations = (None, None)
         if pairs is not None:

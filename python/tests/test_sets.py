@@ -443,9 +443,15 @@ def test_wrong_frames(small):
         Sets.from_frame(twice, set="ticket", rank="place", features=["a"])
     with pytest.raises(DataError, match="has no rows"):
         Sets.from_frame(table.iloc[:0], set="ticket")
+    with pytest.raises(UsageError, match="is not valid Unicode text"):
+        Sets.from_frame(table.assign(a="x\udcff"), set="ticket", rank="place", features=["a", "b"])
     hole = table.copy()
     hole.iloc[3, 1] = np.nan
-    with pytest.raises(DataError, match="not a finite number"):
+    column = hole.columns[1]
+    with pytest.raises(DataError, match=f"column '{column}' has no number in row 3 of the frame .from 0.; .* missing='mean'"):
+        Sets.from_frame(hole, set="ticket", rank="place", features=["a", "b", "c"])
+    hole.loc[5, ["a", "b", "c"]] = np.nan
+    with pytest.raises(DataError, match="the first of 4 missing values in 3 columns; fill it in"):
         Sets.from_frame(hole, set="ticket", rank="place", features=["a", "b", "c"])
     hole = table.copy()
     hole.iloc[3, 0] = None
