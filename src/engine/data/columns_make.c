@@ -111,6 +111,16 @@ static bool is_category(const onet_columns *model, const char *name, size_t leng
     return false;
 }
 
+bool columns_other(const char *list, const onet_columns *model, char *name) {
+    while (list) {
+        size_t length = columns_next_name(&list, name);
+        bool own = is_category(model, name, length);
+        for (int j = 0; j < model->width && !own; j++) own = !strcmp(model->name[j], name);
+        if (!own) return true;
+    }
+    return false;
+}
+
 onet_status columns_check_list(const char *list, const onet_columns *model, onet_error *err) {
     if (!list || !model || !model->name) return ONET_OK;
     char *name = malloc(strlen(list) + 1);

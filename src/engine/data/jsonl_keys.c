@@ -360,6 +360,20 @@ static onet_status note_kinds(onet_columns *c, const uint8_t *have, onet_error *
     return status;
 }
 
+/* Keys are not taken for those of a model with categories, which would need their values too. */
+static onet_status check_own(const walk *w, const char *list, const onet_columns *model) {
+    char *name = malloc(strlen(list) + 1);
+    onet_status status = name ? ONET_OK : fail_memory(w->err, "the names of the features");
+    if (!status && columns_other(list, model, name))
+        status =
+            fail_field(w->err, ONET_BAD, "onet_read_options.features",
+                       "%s:%ld: `%.100s` is no feature of the model, and a model with categories takes its "
+                       "own keys of JSON alone; give the key the model's name",
+                       w->name, w->r->line, name);
+    free(name);
+    return status;
+}
+
 onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet_read_options *options,
                         const char *name, onet_error *err) {
     const onet_columns *given = options ? options->columns : NULL;
@@ -373,7 +387,9 @@ onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet
     bool classes = false;
     for (int j = 0; given && given->name && j < given->width; j++)
         classes |= strchr(given->name[j], '=') != NULL;
-    if (list && !r->found_here && !classes)
+    if (list && !r->found_here && classes)
+        status = check_own(&w, list, given);
+    else if (list && !r->found_here)
         status = columns_of_list(&own, list, err);
     else if (!given || !given->name)
         status = find_columns(&w, &own);
