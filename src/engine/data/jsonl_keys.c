@@ -113,6 +113,14 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
     if (!status && (!text || !name)) status = fail_memory(w->err, "the keys of the items");
     for (size_t k = 0; k < keys.count && !status; k++) {
         if (!seen[k].numbers && !may_be_feature(w, &seen[k])) continue;
+        if (w->r->texts && keys.at[k + 1] - keys.at[k] == 4 && !memcmp(keys.text + keys.at[k], "rank", 4)) {
+            status = fail_field(
+                w->err, ONET_BAD, "onet_read_options.features",
+                "%s:%ld: field `items`: a key `rank`, which is the right order as a rule: leave it "
+                "out, or name the features",
+                w->name, w->r->line);
+            break;
+        }
         name[width++] = to;
         to = mempcpy(to, keys.text + keys.at[k], keys.at[k + 1] - keys.at[k]);
         *to++ = '\0';
