@@ -158,14 +158,6 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
     training t = {0};
     onet_model *model = NULL;
     onet_status status = training_run(&t, &model, data, valid, &v->options, v->quiet, err);
-    if (!status && !v->quiet && processes_is_rank0()) {
-        training_summarise(&t, &v->options, model);
-        if (v->holdout)
-            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
-                   valid->count + data->count, (unsigned long long)v->options.seed);
-        note_nothing_held_out(v, valid);
-    }
-    if (!status && valid && processes_is_rank0()) status = compare(v, model, data, valid, err);
     if (status == ONET_INTERRUPTED) {
         char which[64] = "";
         if (t.last.models > 1)
@@ -174,6 +166,14 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
              "interrupted at step %llu of %llu%s; the same command with --resume continues from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
     }
+    if (!status && !v->quiet && processes_is_rank0()) {
+        training_summarise(&t, &v->options, model);
+        if (v->holdout)
+            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
+                   valid->count + data->count, (unsigned long long)v->options.seed);
+        note_nothing_held_out(v, valid);
+    }
+    if (!status && valid && processes_is_rank0()) status = compare(v, model, data, valid, err);
     onet_model_free(model);
     return status;
 }
