@@ -596,11 +596,11 @@ class Sets:
         return self._pick(take == 0), self._pick(take != 0), left
 
     def _groups(self, groups: Any) -> list:
-        """A text, or None, per set."""
+        """A text, or None where it is missing, per set."""
         listed = _listed(groups, "groups", UsageError)
         if len(listed) != len(self):
             raise UsageError(f"there are {len(listed)} groups for {len(self)} sets; give one per set")
-        return [None if one is None else _library.text_bytes(one, "a group") for one in listed]
+        return [None if _is_missing(one) else _library.text_bytes(one, "a group") for one in listed]
 
     def _pick(self, take: np.ndarray) -> "Sets":
         picked, which = POINTER(SetsStruct)(), np.ascontiguousarray(take, np.uint8)
@@ -702,6 +702,14 @@ def _again(
     new = Sets.__new__(Sets)
     new._fill(items, sizes, order, features, pairs=pairs, relations=relations, context=context, lost=lost, kinds=kinds)
     return new
+
+
+def _is_missing(one: Any) -> bool:
+    """Whether a single value is None, NaN, NaT or NA of pandas."""
+    try:
+        return one is None or bool(one != one)
+    except (TypeError, ValueError):  # NA is neither; an array is both
+        return type(one).__name__ == "NAType"
 
 
 def _joined(names: list) -> str:

@@ -191,6 +191,16 @@ static onet_status measure_folds(const train_values *v, const onet_sets *data, o
     return comparison_print(&comparison, data, "train", ranker_command(v, ranker), err);
 }
 
+/* Sets without a group may be of the same document or day as others, and nothing keeps them together. */
+static void warn_ungrouped(const train_values *v) {
+    size_t alone = 0;
+    for (size_t s = 0; s < v->grouped; s++) alone += !v->group[s];
+    if (alone)
+        fprintf(stderr,
+                "ordernet train: warning: %zu of %zu sets have no `%.100s`, and each is a group of its own\n",
+                alone, v->grouped, v->read.group_column);
+}
+
 /* How many sets --holdout takes: "10%" of all, or "50". */
 static onet_status holdout_count(const train_values *v, size_t all, size_t *count, onet_error *err) {
     char *end;
@@ -332,6 +342,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status && v->read.group_column && (v->holdout || v->folds || v->tune)) {
         v->grouped = (*data)->count;
         status = groups_read(&v->group, v->grouped, v->data, &v->read, err);
+        if (!status) warn_ungrouped(v);
     }
     const char *const *group = (const char *const *)v->group;
     size_t count = 0;
