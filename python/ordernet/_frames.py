@@ -146,6 +146,12 @@ def _numbers_of(values: Any, column: Any) -> Optional[np.ndarray]:
     return _double(array, f"column {column!r}")
 
 
+def _kind_of_text(text: str) -> Optional[str]:
+    """The letter of what a text is; None where it is nothing but text."""
+    told = _text_values([text])
+    return told[1] if told is not None else "-" if _NUMBER.fullmatch(text) else None
+
+
 #: What the values of a feature are, by the letters of the model file; what the model expects of a column.
 _KINDS = {"-": "a number", "d": "a date", "t": "a truth value"}
 _TRAINED = {"-": "numbers", "d": "dates", "t": "truth values"}
@@ -160,7 +166,7 @@ def _check_kind(values: Any, column: Any, numbers: Optional[np.ndarray], kind: s
     if kind == "-" and wanted == "t" and numbers is not None:  # 0 and 1 are truth values too
         bad &= ~np.isin(numbers, (0.0, 1.0))
     if numbers is None:
-        bad &= [t is not None and not (_NUMBER.fullmatch(t) if wanted == "-" else _text_values([t])) for t in _texts(values)]
+        bad &= [t is not None and _kind_of_text(t) != wanted for t in _texts(values)]
     if bad.any():
         row, said = int(np.flatnonzero(bad)[0]), _KINDS.get(kind, f"not {_KINDS[wanted]}")
         raise DataError(

@@ -725,6 +725,14 @@ def test_kinds_of_columns(tmp_path):
                 model.predict_frame(wrong, set="set")
             with pytest.raises(DataError, match=f"column '{column}': {what}"):
                 model.predict([part.drop(columns="set") for _, part in wrong.groupby("set")])
+    # One value of another kind among the right ones does not make all of them missing.
+    model = ordernet.Ranker().fit(Sets.from_frame(frame.assign(rank=[0, 1, 0, 1]), set="set", rank="rank", missing="mean"))
+    for column, values, what in (
+        ("when", ["2024-01-01", "true", "2024-02-01", "2024-03-01"], "'true' in row 1 .* is not a date"),
+        ("ok", ["true", "false", "2024-02-01", "true"], "'2024-02-01' in row 2 .* is not a truth value"),
+    ):
+        with pytest.raises(DataError, match=f"column '{column}': {what}, but the model was trained on"):
+            model.predict_frame(frame.assign(**{column: values}), set="set")
     mixed = pd.DataFrame({"set": ["a"] * 4, "w": ["true", "2024-01-01"] * 2})
     assert Sets.from_frame(mixed, set="set", features=["w"]).features == ["w=2024-01-01", "w=true"]
 
