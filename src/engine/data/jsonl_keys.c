@@ -347,12 +347,15 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
     for (size_t i = 0; i < (size_t)r->n * width && !status; i++) /* no text: none of those that are known */
         if (have[i % width] & 4 && isnan(r->item_store[i])) r->item_store[i] = 0;
     for (size_t j = 0; j < width && !status; j++)
-        if (!have[j] && !found_text(r, (int)j))
+        if (!have[j] && !found_text(r, (int)j)) {
+            size_t key = strcspn(c->name[j], "="); /* the categories of a model are values of one key */
             status =
                 fail_field(w->err, ONET_BAD, "onet_read_options.features",
-                           "%s:%ld: field `items`: no item has the key `%.100s`, a feature of %s; add it, or "
+                           "%s:%ld: field `items`: no item has the key `%.*s`, a feature of %s; add it, or "
                            "name the keys to take instead",
-                           w->name, r->line, c->name[j], found_here ? "the sets before" : "the model");
+                           w->name, r->line, found_here || !key || key > 100 ? 100 : (int)key, c->name[j],
+                           found_here ? "the sets before" : "the model");
+        }
     r->width = c->width;
     r->items = r->item_store;
     return status;
