@@ -107,8 +107,9 @@ ONET_API onet_status onet_orderer_choices(onet_orderer *orderer, const onet_sets
 
 /* ---- What a result is worth -------------------------------------------------------------------------- */
 
-/* The result of a comparison with simple rules. A difference counts if the 95% interval of the paired
- * differences excludes 0; better than guessing is what random orders reach in one comparison of 1000. */
+/* The result of a comparison with simple rules. A difference counts if Student's 95% interval of the
+ * paired differences, of six or more, excludes 0; better than guessing is what random orders reach in one
+ * comparison of 1000. */
 typedef enum onet_conclusion {
     ONET_WORTH_NOTHING = 0, /* no rule and no model is better than guessing */
     ONET_WORTH_COLUMN,      /* sorting by one feature is as good as the model, or better */

@@ -370,9 +370,12 @@ static void binary_by_name(void **state) {
     assert_int_equal(onet_sets_read(&sets, path, &options, &err), ONET_BAD);
     assert_non_null(
         strstr(err.text, "named.safetensors: no feature is called `weight`, as one of the model's is"));
-    options.features = "extra,age"; /* by their place, as in a table */
+    options.features = "extra,age"; /* the model's first feature in place of its second one */
+    assert_int_equal(onet_sets_read(&sets, path, &options, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "`age`, the model's feature 1, would stand for its feature 2"));
+    options.features = "extra,height"; /* by their place, as in a table */
     if (onet_sets_read(&sets, path, &options, &err)) fail_msg("%s", err.text);
-    items_are(sets, (float[]){7, 36, 8, 29});
+    items_are(sets, (float[]){7, 1.5f, 8, 2.5f});
     assert_string_equal(onet_columns_name(sets->columns, 1), "weight");
     onet_sets_free(sets);
     options.columns = NULL;

@@ -86,7 +86,7 @@ static void equal_sets_are_one_observation(void **state) {
                                &single.column.exact};
     for (size_t k = 0; k < sizeof a / sizeof *a; k++) {
         assert_true(fabs(a[k]->mean - b[k]->mean) < 1e-12);
-        if (k != 1) assert_true(fabs(a[k]->low - b[k]->low) < 1e-9); /* tau: by n - 1 in the variance */
+        assert_true(fabs(a[k]->low - b[k]->low) < 1e-9);
     }
     assert_non_null(strstr(c.sentence, "on 12 different sets"));
     assert_non_null(strstr(single.sentence, "on 12 sets"));
@@ -337,6 +337,55 @@ static void learned_sets_tell_little(void **state) {
     onet_sets_free(sets);
 }
 
+/* Answers that keep to constraints are right more often than by the features: nothing is concluded from them.
+ */
+static void constraints_tell_little(void **state) {
+    onet_sets *sets = made_sets(BY_NOTHING, 200, 5, 2);
+    onet_set_measure *each = answers(sets, 120);
+    onet_comparison c;
+    onet_constraint first[200];
+    for (size_t s = 0; s < 200; s++)
+        first[s] = (onet_constraint){ONET_PLACE, sets->start[s] + (size_t)sets->order[sets->start[s]], 0};
+    for (size_t count = 0; count <= 200; count += 10) {
+        assert_int_equal(onet_sets_set_constraints(sets, first, count, NULL), ONET_OK);
+        assert_int_equal(onet_compare(&c, NULL, sets, each, NULL, NULL), ONET_OK);
+        assert_true(!strstr(c.sentence, "depends on the whole set") == (count > 20));
+        assert_true(!strstr(c.sentence, "constraints of") == (count <= 20));
+    }
+    free(each);
+    onet_sets_free(sets);
+}
+
+/* Of one set, or of copies of one, the intervals are whole ranges; a few sets do not tell two rules apart. */
+static void few_sets_tell_little(void **state) {
+    onet_sets *learn = made_sets(BY_SUM, 100, 8, 1);
+    for (int count = 1; count < 8; count++) {
+        onet_sets *test = made_sets(BY_NOTHING, count, 8, 2);
+        onet_set_measure *each = answers(test, count);
+        onet_comparison c;
+        assert_int_equal(onet_compare(&c, learn, test, each, NULL, NULL), ONET_OK);
+        assert_true(!c.model_failed);
+        assert_int_equal(c.conclusion, count < 6 ? ONET_WORTH_RANKER : ONET_WORTH_MODEL);
+        assert_true(!strstr(c.sentence, "that may be chance") == (count >= 6));
+        free(each);
+        onet_sets_free(test);
+    }
+    onet_sets_free(learn);
+    onet_sets *one = made_sets(BY_NOTHING, 1, 8, 2), *same;
+    assert_int_equal(sets_new(&same, WIDTH, NULL), ONET_OK);
+    for (int k = 0; k < 5; k++)
+        assert_int_equal(sets_append(same, 8, WIDTH, one->items, one->order, NULL), ONET_OK);
+    onet_set_measure *each = answers(same, 5);
+    onet_report all;
+    assert_int_equal(measure_distinct(&all, each, same, NULL), ONET_OK);
+    assert_true(all.tau.mean == 1 && all.tau.low == -1 && all.tau.high == 1);
+    onet_measure_mean(&all, each, NULL, 1);
+    assert_true(all.position.low == 0 && all.position.high == 1 && all.neighbours.low == 0);
+    free(each);
+    onet_sets_free(one);
+    onet_sets_free(same);
+}
+
 /* A score with ties gains nothing from items that are in the right order in the file. */
 static void the_order_of_the_file_tells_nothing(void **state) {
     onet_sets *sets;
@@ -390,6 +439,8 @@ int main(void) {
         cmocka_unit_test(ahead_by_chance),
         cmocka_unit_test(the_model_is_needed),
         cmocka_unit_test(learned_sets_tell_little),
+        cmocka_unit_test(constraints_tell_little),
+        cmocka_unit_test(few_sets_tell_little),
         cmocka_unit_test(the_order_of_the_file_tells_nothing),
         cmocka_unit_test(what_it_refuses),
     };

@@ -104,7 +104,7 @@ def _text_values(texts: Any) -> Optional[tuple]:
         return None
     for i, text in enumerate(texts):
         if text is not None:
-            if "\0" in text or not lib.onet_text_value(text.encode(), byref(value)):
+            if "\0" in text or not lib.onet_text_value(text.encode("utf-8", "surrogatepass"), byref(value)):
                 return None
             found[i] = value.value
     return found, kinds.pop()
@@ -146,6 +146,12 @@ def _numbers_of(values: Any, column: Any) -> Optional[np.ndarray]:
     return _double(array, f"column {column!r}")
 
 
+def _kind_of_text(text: str) -> Optional[str]:
+    """The letter of what a text is; None where it is nothing but text."""
+    told = _text_values([text])
+    return told[1] if told is not None else "-" if _NUMBER.fullmatch(text) else None
+
+
 #: What the values of a feature are, by the letters of the model file; what the model expects of a column.
 _KINDS = {"-": "a number", "d": "a date", "t": "a truth value"}
 _TRAINED = {"-": "numbers", "d": "dates", "t": "truth values"}
@@ -160,7 +166,7 @@ def _check_kind(values: Any, column: Any, numbers: Optional[np.ndarray], kind: s
     if kind == "-" and wanted == "t" and numbers is not None:  # 0 and 1 are truth values too
         bad &= ~np.isin(numbers, (0.0, 1.0))
     if numbers is None:
-        bad &= [t is not None and not (_NUMBER.fullmatch(t) if wanted == "-" else _text_values([t])) for t in _texts(values)]
+        bad &= [t is not None and _kind_of_text(t) != wanted for t in _texts(values)]
     if bad.any():
         row, said = int(np.flatnonzero(bad)[0]), _KINDS.get(kind, f"not {_KINDS[wanted]}")
         raise DataError(
@@ -278,6 +284,17 @@ def _all_features(frame: Any, chosen: List[Any], classes: dict, kinds: Optional[
     if all(classes[c] is None for c in chosen):
         made.sort(key=lambda one: one[1][0][0] != str(one[0]))
     return [one for _, found in made for one in found], _lost_columns(frame, made, classes)
+
+
+def need_values(made: List[tuple], asked: bool) -> None:
+    """Refuses missing values of the features made. asked: a model is asked, which was trained without any."""
+    holes = [(name, np.flatnonzero(np.isnan(values))) for name, values, _ in made]
+    holes = [(name, rows) for name, rows in holes if len(rows)]
+    if holes:
+        count, (name, rows) = sum(len(rows) for _, rows in holes), holes[0]
+        others = f", the first of {count} missing values in {len(holes)} column{'s'[: len(holes) > 1]}" if count > 1 else ""
+        advice = "use a model that was trained with missing values" if asked else "choose missing='mean' or missing='indicator'"
+        raise DataError(f"column {name!r} has no number in row {rows[0]} of the frame (from 0){others}; fill it in, or {advice}")
 
 
 def _used(frame: Any, columns: List[Any], of: np.ndarray, missing: str, none: bool = False) -> List[Any]:

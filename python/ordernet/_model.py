@@ -475,7 +475,7 @@ class OrderNet:
             functions of a Progress, called a few times a second and at the end of each epoch, in this thread; the
             training waits for them. One that returns True ends the training there.
         groups
-            for holdout and tune: the group of each set, as a document or a day, whose sets stay in one part; None for
+            for holdout and tune: the group of each set, as a document or a day, whose sets stay in one part; None or NaN for
             a set of its own.
         path
             where the model is written, as ``--model`` does: the checkpoint, the CSV log and the best model by

@@ -28,7 +28,7 @@ from ._arrays import (
     _numbers,
     _rounded,
 )
-from ._frames import _OWN, _Flat, _Frame, _all_features, _class_of, _context_of, _flat_items, _used, column_of, need_frame
+from ._frames import _OWN, _Flat, _Frame, _all_features, _class_of, _context_of, _flat_items, _used, column_of, need_frame, need_values
 from ._library import DataError, SetsStruct, UnknownSetError, UsageError, WrongTypeError, call, lib
 
 
@@ -434,6 +434,8 @@ class Sets:
         place = _Frame(frame, set, chosen)
         used = chosen if features is not None else _used(frame, chosen, place.of, missing, pairs is not None)
         made, lost = _all_features(frame, used, classes, kinds_of(like))
+        if missing == "error" and by is None:
+            need_values(made, like is not None)
         items = np.column_stack([values for _, values, _ in made] or [np.zeros((len(frame), 0), np.float32)])[place.rows]
         value, relations = (None, None)
         if pairs is not None:
@@ -594,11 +596,11 @@ class Sets:
         return self._pick(take == 0), self._pick(take != 0), left
 
     def _groups(self, groups: Any) -> list:
-        """The groups as bytes, or None for no group, one per set; checks their number."""
+        """The groups as bytes, or None where they are missing, one per set; checks their number."""
         listed = _listed(groups, "groups", UsageError)
         if len(listed) != len(self):
             raise UsageError(f"there are {len(listed)} groups for {len(self)} sets; give one per set")
-        return [None if one is None else _library.text_bytes(one, "a group") for one in listed]
+        return [None if _is_missing(one) else _library.text_bytes(one, "a group") for one in listed]
 
     def _pick(self, take: np.ndarray) -> "Sets":
         picked, which = POINTER(SetsStruct)(), np.ascontiguousarray(take, np.uint8)
@@ -700,6 +702,14 @@ def _again(
     new = Sets.__new__(Sets)
     new._fill(items, sizes, order, features, pairs=pairs, relations=relations, context=context, lost=lost, kinds=kinds)
     return new
+
+
+def _is_missing(one: Any) -> bool:
+    """Whether a single value is None, NaN, NaT or NA of pandas."""
+    try:
+        return one is None or bool(one != one)
+    except (TypeError, ValueError):  # NA is neither; an array is both
+        return type(one).__name__ == "NAType"
 
 
 def _joined(names: list) -> str:

@@ -443,9 +443,15 @@ def test_wrong_frames(small):
         Sets.from_frame(twice, set="ticket", rank="place", features=["a"])
     with pytest.raises(DataError, match="has no rows"):
         Sets.from_frame(table.iloc[:0], set="ticket")
+    with pytest.raises(UsageError, match="is not valid Unicode text"):
+        Sets.from_frame(table.assign(a="x\udcff"), set="ticket", rank="place", features=["a", "b"])
     hole = table.copy()
     hole.iloc[3, 1] = np.nan
-    with pytest.raises(DataError, match="not a finite number"):
+    column = hole.columns[1]
+    with pytest.raises(DataError, match=f"column '{column}' has no number in row 3 of the frame .from 0.; .* missing='mean'"):
+        Sets.from_frame(hole, set="ticket", rank="place", features=["a", "b", "c"])
+    hole.loc[5, ["a", "b", "c"]] = np.nan
+    with pytest.raises(DataError, match="the first of 4 missing values in 3 columns; fill it in"):
         Sets.from_frame(hole, set="ticket", rank="place", features=["a", "b", "c"])
     hole = table.copy()
     hole.iloc[3, 0] = None
@@ -719,6 +725,14 @@ def test_kinds_of_columns(tmp_path):
                 model.predict_frame(wrong, set="set")
             with pytest.raises(DataError, match=f"column '{column}': {what}"):
                 model.predict([part.drop(columns="set") for _, part in wrong.groupby("set")])
+    # One value of another kind among the right ones does not make all of them missing.
+    model = ordernet.Ranker().fit(Sets.from_frame(frame.assign(rank=[0, 1, 0, 1]), set="set", rank="rank", missing="mean"))
+    for column, values, what in (
+        ("when", ["2024-01-01", "true", "2024-02-01", "2024-03-01"], "'true' in row 1 .* is not a date"),
+        ("ok", ["true", "false", "2024-02-01", "true"], "'2024-02-01' in row 2 .* is not a truth value"),
+    ):
+        with pytest.raises(DataError, match=f"column '{column}': {what}, but the model was trained on"):
+            model.predict_frame(frame.assign(**{column: values}), set="set")
     mixed = pd.DataFrame({"set": ["a"] * 4, "w": ["true", "2024-01-01"] * 2})
     assert Sets.from_frame(mixed, set="set", features=["w"]).features == ["w=2024-01-01", "w=true"]
 

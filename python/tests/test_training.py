@@ -383,6 +383,8 @@ def test_holdout_keeps_groups_and_equal_sets_together(data):
     twice = ordernet.Sets(sets[:50] * 6, orders[:50] * 6)
     rest, valid = twice._hold_out("10%", None, 1)[:2]
     assert not {one.tobytes() for one in rest} & {one.tobytes() for one in valid}
+    for nothing in (None, float("nan"), np.datetime64("NaT")):  # sets without a group are not of one
+        assert whole._hold_out(1, [nothing] * 300, 1)[2] == [None] * 299
     model = ordernet.OrderNet(**dict(SMALL, epochs=1), holdout=0.2).fit(sets, orders, groups=groups)
     assert len(model.history_["valid_exact"]) == 1
 

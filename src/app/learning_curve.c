@@ -43,7 +43,11 @@ static onet_status train_part(onet_model **model, const onet_sets *train, const 
     return status;
 }
 
-/* Returns the mean gain over the sets in exact match, or else tau, with its 95% interval. */
+/* Of fewer sets even a gain in all of them is within chance: 2 / 2^5 > 5%. */
+enum { FEW = 6 };
+
+/* Returns the mean gain over the sets in exact match, or else tau, with its 95% interval: of one set, all
+ * that is possible. */
 static onet_measure gain(const onet_set_measure *more, const onet_set_measure *less, size_t count,
                          bool exact) {
     double sum = 0, square = 0, n = 0;
@@ -55,11 +59,13 @@ static onet_measure gain(const onet_set_measure *more, const onet_set_measure *l
         n++;
     }
     double mean = n > 0 ? sum / n : 0, var = n > 1 ? fmax(0, (square - sum * mean) / (n - 1)) : 0;
-    double half = 1.96 * sqrt(var / (n > 0 ? n : 1));
-    return (onet_measure){mean, mean - half, mean + half};
+    double half = n == 1 ? (double)INFINITY : 1.96 * sqrt(var / (n > 0 ? n : 1)), most = exact ? 1 : 2;
+    return (onet_measure){mean, fmax(-most, mean - half), fmin(most, mean + half)};
 }
 
-/* A gain in exact match that makes more examples worth while; not ruled out if the interval reaches it. */
+/* A gain in exact match or tau that makes more examples worth while; not ruled out if the interval reaches
+ * it.
+ */
 static const double WORTH = 0.02;
 
 /* Exact match and tau decide, not the log-likelihood, which more examples of noise raise too. */
@@ -79,10 +85,10 @@ static void print_curve(const curve *c, size_t count) {
     onet_measure exact = gain(c->each[ALL], c->each[HALF], count, true),
                  tau = gain(c->each[ALL], c->each[HALF], count, false);
     char sentence[80] = "More examples would help";
-    if (exact.low <= 0 && (exact.high < 0 || tau.low <= 0)) {
-        if (exact.high > WORTH)
-            snprintf(sentence, sizeof sentence, "These %zu sets cannot tell whether more examples would help",
-                     count);
+    if (count < FEW || (exact.low <= 0 && (exact.high < 0 || tau.low <= 0))) {
+        if (count < FEW || exact.high > WORTH || (exact.high >= 0 && tau.high > WORTH))
+            snprintf(sentence, sizeof sentence, "%s %zu set%s cannot tell whether more examples would help",
+                     count == 1 ? "This" : "These", count, count == 1 ? "" : "s");
         else
             snprintf(sentence, sizeof sentence, "More examples would not help");
     }

@@ -365,7 +365,7 @@ def numpy_types():
     assert "order[0][0] is 1099511627776" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
     for odd in (2, 0.5, -1, math.nan):
         np.savez(path("odd.npz"), items=np.ones((1, 3, 1)), context=np.array([[0, 1, odd]]))
-        assert "item 2 has neither 0 nor 1" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3), odd
+        assert "the context of set 1: item 2 has neither 0 nor 1" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3), odd
     # A row of NaN at the end is no item, unless sizes say so: an order that names it would be cut.
     items = np.array([[[1.0], [2.0], [math.nan]]])
     np.savez(path("odd.npz"), items=items, order=np.array([[1, 0, 2]]))

@@ -63,6 +63,11 @@ onet_status columns_check(const onet_columns *sets, const onet_columns *model, o
 size_t columns_next_name(const char **list, char *name);
 /* Columns of the features in such a list. */
 onet_status columns_of_list(onet_columns **columns, const char *list, onet_error *err);
+/* ONET_USAGE where a name of such a list is that of another feature of the model than it would stand for. */
+onet_status columns_check_list(const char *list, const onet_columns *model, onet_error *err);
+/* Whether such a list has a name that the model has not, neither of a feature nor of a category; it is left
+ * in name, which has room for the whole list. */
+bool columns_other(const char *list, const onet_columns *model, char *name);
 /* Selects features by name in sets that were read whole from `file`: those of options->features, else of
  * options->columns. ONET_BAD if one is missing, or if options->features is set and the features have no
  * names; without names, columns are ignored. */

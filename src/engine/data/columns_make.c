@@ -104,6 +104,43 @@ onet_status columns_of_list(onet_columns **columns, const char *list, onet_error
     return status;
 }
 
+/* Whether the model knows a column by its values: features `name=value`, behind all others. */
+static bool is_category(const onet_columns *model, const char *name, size_t length) {
+    for (int j = 0; j < model->width; j++)
+        if (!strncmp(model->name[j], name, length) && model->name[j][length] == '=') return true;
+    return false;
+}
+
+bool columns_other(const char *list, const onet_columns *model, char *name) {
+    while (list) {
+        size_t length = columns_next_name(&list, name);
+        bool own = is_category(model, name, length);
+        for (int j = 0; j < model->width && !own; j++) own = !strcmp(model->name[j], name);
+        if (!own) return true;
+    }
+    return false;
+}
+
+onet_status columns_check_list(const char *list, const onet_columns *model, onet_error *err) {
+    if (!list || !model || !model->name) return ONET_OK;
+    char *name = malloc(strlen(list) + 1);
+    onet_status status = name ? ONET_OK : fail_memory(err, "the names of the features");
+    for (int at = 0; list && !status;) {
+        size_t length = columns_next_name(&list, name);
+        if (is_category(model, name, length)) continue;
+        for (int j = 0; j < model->width && !status; j++)
+            if (j != at && !strcmp(model->name[j], name))
+                status = fail_field(
+                    err, ONET_USAGE, "onet_read_options.features",
+                    "`%.100s`, the model's feature %d, would stand for its feature %d: leave the names "
+                    "out, as the model finds its features by their own, or name them in its order",
+                    name, j + 1, at + 1);
+        at++;
+    }
+    free(name);
+    return status;
+}
+
 onet_status columns_take_missing(onet_columns *c, onet_missing missing, const float *fill,
                                  const uint8_t *flag, onet_error *err) {
     size_t width = (size_t)c->width;

@@ -22,6 +22,9 @@ static onet_status name_feature(csv_table *t, const char *name, size_t length, c
     bool class = false;
     onet_status status = c ? ONET_OK : classes_name(t, name, length, &class, err);
     if (status || class) return status;
+    /* The categories of a model are values of one column. */
+    const char *equal = !c && t->model ? memchr(name, '=', length) : NULL;
+    if (equal && equal > name) length = (size_t)(equal - name);
     if (!c)
         return fail_field(err, ONET_BAD, "onet_read_options.features", "%s:1: there is no column `%.*s`, %s",
                           t->file, length > 100 ? 100 : (int)length, name, whose);

@@ -123,8 +123,8 @@ static onet_status find_context(csv_table *t, size_t s, const double *rank, cons
 
 /* Sorts the items of set s by rank; those without one, where others have it, are context and come last. rank,
  * sorted: room for the set's. */
-static onet_status order_set(csv_table *t, size_t s, double *rank, ranked_item *sorted, const char *column,
-                             onet_error *err) {
+static onet_status order_set(csv_table *t, size_t s, double *rank, ranked_item *sorted,
+                             const csv_column *column, onet_error *err) {
     size_t from = t->start[s], n = t->start[s + 1] - from, placed = 0;
     const size_t *row_of = t->row_of + from;
     int32_t *order = t->order ? t->order + from : NULL;
@@ -132,7 +132,7 @@ static onet_status order_set(csv_table *t, size_t s, double *rank, ranked_item *
         rank[i] = t->rank[row_of[i]];
         if (!isnan(rank[i])) sorted[placed++] = (ranked_item){rank[i], (int32_t)i};
     }
-    onet_status status = find_context(t, s, rank, column, placed > 0, err);
+    onet_status status = find_context(t, s, rank, column ? column->name : NULL, placed > 0, err);
     if (status || !placed) return status;
     qsort(sorted, placed, sizeof *sorted, by_rank);
     for (size_t place = 0; place < placed; place++) order[place] = sorted[place].item;
@@ -143,18 +143,19 @@ static onet_status order_set(csv_table *t, size_t s, double *rank, ranked_item *
         if (rank[last] == rank[order[place]])
             return fail(
                 err, ONET_BAD,
-                "%s:%ld: column `%s`: the same rank as line %ld of the same set; give each row its own",
-                t->file, t->line[row_of[order[place]]], column, t->line[row_of[last]]);
+                "%s:%ld: column `%s`: the same rank as line %ld of the same set%s; give each row its own",
+                t->file, t->line[row_of[order[place]]], column->name, t->line[row_of[last]],
+                column->rounded_line ? ", as double rounds it: subtract a common offset from all ranks" : "");
     }
     t->ordered[s] = true;
     return ONET_OK;
 }
 
 static onet_status order_sets(csv_table *t, onet_error *err) {
-    const char *column = NULL;
+    const csv_column *column = NULL;
     size_t largest = 0;
     for (size_t k = 0; k < t->columns; k++)
-        if (t->column[k].kind == CSV_RANK) column = t->column[k].name;
+        if (t->column[k].kind == CSV_RANK) column = &t->column[k];
     for (size_t s = 0; s < t->sets; s++)
         if (t->start[s + 1] - t->start[s] > largest) largest = t->start[s + 1] - t->start[s];
     t->ordered = calloc(t->sets, sizeof *t->ordered);

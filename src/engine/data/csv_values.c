@@ -101,7 +101,7 @@ static onet_status number(csv_table *t, const csv_rows *rows, size_t k, const ch
     if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
                          "is out of range; features are 32-bit, at most 3.4e38 in size", err);
-    if (feature && !c->rounded_line && number_is_rounded(text, text + length, *value)) {
+    if (!c->rounded_line && number_is_rounded(text, text + length, *value)) {
         c->rounded_line = rows->line;
         snprintf(c->rounded, sizeof c->rounded, "%.*s", length > 40 ? 40 : (int)length, text);
     }

@@ -113,6 +113,14 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
     if (!status && (!text || !name)) status = fail_memory(w->err, "the keys of the items");
     for (size_t k = 0; k < keys.count && !status; k++) {
         if (!seen[k].numbers && !may_be_feature(w, &seen[k])) continue;
+        if (w->r->texts && keys.at[k + 1] - keys.at[k] == 4 && !memcmp(keys.text + keys.at[k], "rank", 4)) {
+            status = fail_field(
+                w->err, ONET_BAD, "onet_read_options.features",
+                "%s:%ld: field `items`: a key `rank`, which is the right order as a rule: leave it "
+                "out, or name the features",
+                w->name, w->r->line);
+            break;
+        }
         name[width++] = to;
         to = mempcpy(to, keys.text + keys.at[k], keys.at[k + 1] - keys.at[k]);
         *to++ = '\0';
@@ -339,12 +347,15 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
     for (size_t i = 0; i < (size_t)r->n * width && !status; i++) /* no text: none of those that are known */
         if (have[i % width] & 4 && isnan(r->item_store[i])) r->item_store[i] = 0;
     for (size_t j = 0; j < width && !status; j++)
-        if (!have[j] && !found_text(r, (int)j))
+        if (!have[j] && !found_text(r, (int)j)) {
+            size_t key = strcspn(c->name[j], "="); /* the categories of a model are values of one key */
             status =
                 fail_field(w->err, ONET_BAD, "onet_read_options.features",
-                           "%s:%ld: field `items`: no item has the key `%.100s`, a feature of %s; add it, or "
+                           "%s:%ld: field `items`: no item has the key `%.*s`, a feature of %s; add it, or "
                            "name the keys to take instead",
-                           w->name, r->line, c->name[j], found_here ? "the sets before" : "the model");
+                           w->name, r->line, found_here || !key || key > 100 ? 100 : (int)key, c->name[j],
+                           found_here ? "the sets before" : "the model");
+        }
     r->width = c->width;
     r->items = r->item_store;
     return status;
@@ -357,6 +368,20 @@ static onet_status note_kinds(onet_columns *c, const uint8_t *have, onet_error *
         kind[j] = have[j] & 8 ? KIND_DATE : have[j] & 16 ? KIND_TRUTH : KIND_NUMBER;
     onet_status status = columns_take_kinds(c, kind, err);
     free(kind);
+    return status;
+}
+
+/* Keys are not taken for those of a model with categories, which would need their values too. */
+static onet_status check_own(const walk *w, const char *list, const onet_columns *model) {
+    char *name = malloc(strlen(list) + 1);
+    onet_status status = name ? ONET_OK : fail_memory(w->err, "the names of the features");
+    if (!status && columns_other(list, model, name))
+        status =
+            fail_field(w->err, ONET_BAD, "onet_read_options.features",
+                       "%s:%ld: `%.100s` is no feature of the model, and a model with categories takes its "
+                       "own keys of JSON alone; give the key the model's name",
+                       w->name, w->r->line, name);
+    free(name);
     return status;
 }
 
@@ -373,7 +398,9 @@ onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet
     bool classes = false;
     for (int j = 0; given && given->name && j < given->width; j++)
         classes |= strchr(given->name[j], '=') != NULL;
-    if (list && !r->found_here && !classes)
+    if (list && !r->found_here && classes)
+        status = check_own(&w, list, given);
+    else if (list && !r->found_here)
         status = columns_of_list(&own, list, err);
     else if (!given || !given->name)
         status = find_columns(&w, &own);

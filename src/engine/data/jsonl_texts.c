@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/number.h"
 #include "engine/data/csv_classes.h"
 #include "engine/data/lost.h"
 #include "engine/data/sets.h"
@@ -101,6 +102,25 @@ static onet_status misspelt(const jsonl_texts *t, const onet_sets *sets, int j, 
         length > 40 ? 40 : (int)length, text, spelling(text, length));
 }
 
+/* ONET_BAD where feature j, which is named, has more numbers in quotes than a category has values: prices,
+ * not classes. */
+static onet_status quoted(const jsonl_texts *t, const onet_sets *sets, int j, const char *file,
+                          onet_error *err) {
+    const names *v = &t->value[j];
+    double value;
+    for (size_t k = 0; k < v->count; k++) {
+        const char *end = v->text + v->at[k + 1];
+        if (number_scan(v->text + v->at[k], end, NUMBER_LOOSE, &value) != end) return ONET_OK;
+    }
+    if (v->count <= MOST_CLASSES) return ONET_OK;
+    return fail_field(
+        err, ONET_BAD, "onet_read_options.features",
+        "%s: `%.100s` has %zu different numbers in quotes, as \"%.*s\", too many for a category; "
+        "write them without quotes, or name other features",
+        file, onet_columns_name(sets->columns, j), v->count,
+        v->at[1] - v->at[0] > 40 ? 40 : (int)(v->at[1] - v->at[0]), v->text + v->at[0]);
+}
+
 /* What each feature is, to use [width]: texts that are named are categories. What is misspelt is noted in the
  * columns; where it is named, it is refused. */
 static onet_status find_uses(text_use *use, const jsonl_texts *t, const onet_sets *sets, const char *file,
@@ -114,6 +134,7 @@ static onet_status find_uses(text_use *use, const jsonl_texts *t, const onet_set
         use[j] = t->value[j].count ? TEXT_CATEGORY : TEXT_VALUES;
         if (use[j] == TEXT_CATEGORY || t->found[j]) take_codes(code, sets, j);
         if (!t->found[j] && use[j] == TEXT_CATEGORY) status = misspelt(t, sets, j, code, set_of, file, err);
+        if (!t->found[j] && use[j] == TEXT_CATEGORY && !status) status = quoted(t, sets, j, file, err);
         if (!t->found[j]) continue;
         use[j] = TEXT_UNUSED;
         if (t->odd[j]) continue;

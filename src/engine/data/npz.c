@@ -201,7 +201,7 @@ static onet_status check_rest(const arrays *a, const onet_sets *s, onet_error *e
             if (s->context[from + i] == NPY_NO_FLAG)
                 return fail(err, ONET_BAD,
                             "%s: the context of set %zu: item %zu has neither 0 nor 1 (seen but not placed)",
-                            a->file, k, i);
+                            a->file, k + 1, i);
         from += a->flat ? n : a->n;
     }
     return ONET_OK;

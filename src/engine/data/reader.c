@@ -63,6 +63,7 @@ onet_status reader_input(input **in, const char *path, const onet_read_options *
     *in = NULL;
     *own = (onet_read_options){.size = sizeof *own};
     onet_status status = sized_take(own, sizeof *own, options, "onet_read_options", err);
+    if (!status) status = columns_check_list(own->features, own->columns, err);
     if (status) return status;
     return own->bytes ? input_from(in, path, own->bytes, own->context, err) : input_open(in, path, err);
 }

@@ -39,11 +39,13 @@ void measure_calibration(onet_report *report, const onet_set_measure *each, cons
         expected += sqrt(b->chance / own * M_2_PI); /* the mean of |x|, x normal with this variance */
         spread += b->chance / own * (1 - M_2_PI);
     }
-    double sets = sure.count, half = NORMAL_95 * sqrt(variance / own), by_chance = NORMAL_95 * sqrt(spread);
+    double sets = sure.count, by_chance = NORMAL_95 * sqrt(spread);
+    double half = mean_alone(&sure, own) ? (double)INFINITY : NORMAL_95 * sqrt(variance / own);
     report->probability = mean_interval_of(&sure, own, 0, 1);
     report->calibration = report->calibration_chance = (onet_measure){NAN, NAN, NAN};
     if (sets < 1) return;
-    report->calibration = (onet_measure){error / sets, fmax(0, error - half) / sets, (error + half) / sets};
+    report->calibration =
+        (onet_measure){error / sets, fmax(0, error - half) / sets, fmin(1, (error + half) / sets)};
     report->calibration_chance =
         (onet_measure){expected / sets, fmax(0, expected - by_chance) / sets, (expected + by_chance) / sets};
 }

@@ -3,6 +3,7 @@
 #define EVALUATE_MEAN_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "ordernet_measure.h"
 
@@ -20,11 +21,21 @@ static inline void mean_add(mean *m, double x) {
     m->count++;
 }
 
-/* own: effective number of independent sets per set (Kish); below 1 if some sets are equal. */
+/* Below, own: effective number of independent sets per set (Kish); below 1 if some sets are equal. */
+
+/* One set, or copies of one, have no spread that an interval could be made of. */
+static inline bool mean_alone(const mean *m, double own) {
+    return m->count * own < 1 + 1e-9;
+}
+
+static inline double mean_variance(const mean *m, double own) {
+    double mu = m->sum / m->count;
+    return mean_alone(m, own) ? (double)INFINITY : fmax(0, m->square - m->sum * mu) / (m->count - 1 / own);
+}
+
 static inline onet_measure mean_interval_of(const mean *m, double own, double least, double most) {
     if (m->count < 1) return (onet_measure){NAN, NAN, NAN};
-    double mu = m->sum / m->count, var = m->count > 1 ? (m->square - m->sum * mu) / (m->count - 1) : 0;
-    double half = NORMAL_95 * sqrt(fmax(0, var) / (m->count * own));
+    double mu = m->sum / m->count, half = NORMAL_95 * sqrt(mean_variance(m, own) / (m->count * own));
     return (onet_measure){mu, fmax(least, mu - half), fmin(most, mu + half)};
 }
 

@@ -51,7 +51,8 @@ static onet_measure ratio(const onet_set_measure *each, const size_t *which, siz
         double off = (m->loglik - mu) * (double)m->placed;
         if (!isnan(m->loglik)) square += off * off;
     }
-    double half = sets > 1 ? NORMAL_95 * sqrt(square * sets / (sets - 1) / own) / steps : 0;
+    double half = sets * own < 1 + 1e-9 ? (double)INFINITY
+                                        : NORMAL_95 * sqrt(square * sets / (sets - 1 / own) / own) / steps;
     return (onet_measure){mu, mu - half, fmin(0, mu + half)};
 }
 

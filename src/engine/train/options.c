@@ -203,7 +203,9 @@ static onet_status check_from(const onet_sets *train, const onet_model *from, on
 onet_status train_check_learned(const onet_sets *train, const onet_train_options *o, onet_error *err) {
     if (!train) return fail(err, ONET_USAGE, "onet_train: train is NULL");
     if (!train->count || !train->order)
-        return WRONG_SETS(".train", "the training sets %s; give each set an order",
+        return WRONG_SETS(".train",
+                          "the training sets %s; give each set an order, in CSV by the column `rank` or "
+                          "another that is named",
                           train->count ? "have no right orders to learn from" : "are empty");
     onet_status status = sets_check(train, err);
     if (status) return status;
@@ -233,8 +235,8 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
     if (status) return status;
     if (!valid && o->patience) return WRONG("patience", "patience needs validation sets: give some");
     if (valid && !valid->order)
-        return WRONG_SETS(".valid",
-                          "the validation sets have no right orders to compare with; give each set an order");
+        return WRONG_SETS(".valid", "the validation sets have no right orders to compare with; give each set "
+                                    "an order, in CSV by the column `rank` or another that is named");
     if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
         return WRONG_SETS(".valid", "the validation sets must be of words of the training sets' vocabulary");
     if (valid && valid->width != train->width)

@@ -34,8 +34,10 @@ static onet_status read_sets(const calibrate_values *v, const onet_model *model,
     read.relation_fill = onet_model_relation_fill(model);
     onet_status status = onet_sets_read(sets, path, &read, err);
     if (!status && !(*sets)->order)
-        status =
-            fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
+        status = fail(err, ONET_BAD,
+                      "%s has no right orders to compare with; give each set an 'order', in CSV by "
+                      "a column of ranks (--rank-column)",
+                      path);
     if (!status) status = ordering_fits_sets(model, v->model, *sets, path, err);
     return status ? status : shuffle_right_orders(*sets, err);
 }
@@ -46,6 +48,16 @@ static void print_error(const char *when, const onet_report *r) {
            100 * r->calibration_chance.mean);
 }
 
+/* Checks before any work that the model can be written, and not over a file that is read. */
+static onet_status check_place(const calibrate_values *v, const char *path, onet_error *err) {
+    const char *const read[] = {v->model, path, v->read.pairs};
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (read[i] && output_replaces(v->out, read[i]))
+            return fail(err, ONET_USAGE, "%s would be overwritten by --out %s; name another file", read[i],
+                        v->out);
+    return output_possible(v->out, err);
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     const calibrate_values *v = values;
@@ -54,7 +66,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_sets *sets = NULL;
     onet_calibration found;
     onet_status status = ordering_check(&order, err);
-    if (!status) status = output_possible(v->out, err);
+    if (!status) status = check_place(v, operands[0], err);
     if (!status) status = onet_model_load(&model, v->model, err);
     if (!status) status = read_sets(v, model, &sets, operands[0], err);
     if (!status) status = onet_model_calibrate(model, sets, &order, &found, err);

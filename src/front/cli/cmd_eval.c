@@ -203,8 +203,10 @@ static onet_status compare(onet_comparison *c, const eval_values *v, const onet_
     bool rules = v->train && (sets->width || !v->read.pairs);
     onet_status status = rules ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
     if (!status && train && !train->order)
-        status =
-            fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->train);
+        status = fail(err, ONET_BAD,
+                      "%s has no right orders to learn from; give each set an 'order', in CSV by "
+                      "a column of ranks (--rank-column)",
+                      v->train);
     if (!status) status = onet_compare(c, train, sets, each, &with, err);
     onet_sets_free(train);
     return status;
@@ -274,10 +276,55 @@ static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, 
     return status;
 }
 
+/* place: of the items of its set in the right order. */
+static bool kept(const onet_constraint *c, const size_t *place, size_t first, size_t placed) {
+    size_t item = place[c->item - first];
+    switch (c->kind) {
+    case ONET_BEFORE:
+        return item < place[c->other - first];
+    case ONET_PLACE:
+        return item == c->other;
+    case ONET_LAST:
+        return item == placed - 1;
+    case ONET_NEXT:
+        return item + 1 == place[c->other - first];
+    }
+    return true;
+}
+
+/* Warns of sets whose right order breaks their own constraints: no answer is right there. */
+static onet_status warn_broken(const onet_sets *sets, onet_error *err) {
+    size_t largest = 1, broken = 0, example = 0, k = 0;
+    for (size_t s = 0; s < sets->count; s++)
+        if (onet_sets_size(sets, s) > largest) largest = onet_sets_size(sets, s);
+    size_t *place = sets->constraint_count ? array_new(largest, sizeof *place) : NULL;
+    if (!place) return sets->constraint_count ? fail_memory(err, "the constraints") : ONET_OK;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t first = sets->start[s], n = onet_sets_size(sets, s), placed = 0;
+        bool good = true;
+        for (size_t t = 0; t < n; t++) place[sets->order[first + t]] = t;
+        for (size_t i = 0; i < n; i++) placed += !sets->context || !sets->context[first + i];
+        for (; k < sets->constraint_count && sets->constraints[k].item < first + n; k++)
+            good = good && kept(&sets->constraints[k], place, first, placed);
+        if (!good && !broken++) example = s;
+    }
+    free(place);
+    if (broken)
+        fprintf(
+            stderr,
+            "ordernet eval: warning: the right order of %zu of %zu sets does not keep to their constraints "
+            "(set %zu is the first): answers do, and are wrong there\n",
+            broken, sets->count, example + 1);
+    return ONET_OK;
+}
+
 static onet_status check_sets(const eval_values *v, const onet_model *model, const onet_sets *sets,
                               const char *path, onet_error *err) {
     if (!sets->order)
-        return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
+        return fail(err, ONET_BAD,
+                    "%s has no right orders to compare with; give each set an 'order', in CSV by "
+                    "a column of ranks (--rank-column)",
+                    path);
     if (v->importance && sets->word && !sets->pairs)
         return fail(err, ONET_BAD,
                     "%s: the items are words, which have no features for --importance to shuffle", path);
@@ -328,6 +375,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     }
     print_lines(e.unknown, stderr, "ordernet eval: warning: ");
     if (!status) status = check_sets(v, model, e.sets, operands[0], err);
+    if (!status) status = warn_broken(e.sets, err);
     if (!status) status = shuffle_right_orders(e.sets, err);
     if (!status) status = answer_room_make(&room, e.sets, 1, false, err);
     if (!status && (!(logprob = array_new(e.sets->count, sizeof *logprob)) ||

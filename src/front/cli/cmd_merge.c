@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "app/command.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 
 typedef struct merge_values {
     const char *out;
@@ -11,6 +13,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     const merge_values *v = values;
     onet_model *model[ONET_MAX_MERGED] = {NULL}, *merged = NULL;
     onet_status status = ONET_OK;
+    for (int i = 0; i < count && !status; i++)
+        if (output_replaces(v->out, operands[i]))
+            status = fail(err, ONET_USAGE, "%s would be overwritten by --out %s; name another file",
+                          operands[i], v->out);
     for (int i = 0; i < count && !status; i++) status = onet_model_load(&model[i], operands[i], err);
     if (!status) status = onet_model_merge(&merged, (const onet_model *const *)model, (size_t)count, err);
     if (!status) status = onet_model_save(merged, v->out, err);

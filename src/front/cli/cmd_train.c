@@ -159,14 +159,6 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
     training t = {0};
     onet_model *model = NULL;
     onet_status status = training_run(&t, &model, data, valid, &v->options, v->quiet, err);
-    if (!status && !v->quiet && processes_is_rank0()) {
-        training_summarise(&t, &v->options, model);
-        if (v->holdout)
-            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
-                   valid->count + data->count, (unsigned long long)v->options.seed);
-        note_nothing_held_out(v, valid);
-    }
-    if (!status && valid && processes_is_rank0()) status = compare(v, model, data, valid, err);
     if (status == ONET_INTERRUPTED) {
         char which[64] = "";
         if (t.last.models > 1)
@@ -175,6 +167,14 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
              "interrupted at step %llu of %llu%s; the same command with --resume continues from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
     }
+    if (!status && !v->quiet && processes_is_rank0()) {
+        training_summarise(&t, &v->options, model);
+        if (v->holdout)
+            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
+                   valid->count + data->count, (unsigned long long)v->options.seed);
+        note_nothing_held_out(v, valid);
+    }
+    if (!status && valid && processes_is_rank0()) status = compare(v, model, data, valid, err);
     onet_model_free(model);
     return status;
 }
@@ -190,6 +190,16 @@ static onet_status measure_folds(const train_values *v, const onet_sets *data, o
     report_print(&report);
     char ranker[COMMAND];
     return comparison_print(&comparison, data, "train", ranker_command(v, ranker), err);
+}
+
+/* Sets without a group may be of the same document or day as others, and nothing keeps them together. */
+static void warn_ungrouped(const train_values *v) {
+    size_t alone = 0;
+    for (size_t s = 0; s < v->grouped; s++) alone += !v->group[s];
+    if (alone)
+        fprintf(stderr,
+                "ordernet train: warning: %zu of %zu sets have no `%.100s`, and each is a group of its own\n",
+                alone, v->grouped, v->read.group_column);
 }
 
 /* Parses --holdout, "10%" of all sets or "50", into *count. */
@@ -333,6 +343,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status && v->read.group_column && (v->holdout || v->folds || v->tune)) {
         v->grouped = (*data)->count;
         status = groups_read(&v->group, v->grouped, v->data, &v->read, err);
+        if (!status) warn_ungrouped(v);
     }
     const char *const *group = (const char *const *)v->group;
     size_t count = 0;
