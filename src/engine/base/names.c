@@ -24,7 +24,7 @@ static size_t find(const names *n, const char *text, size_t length) {
     return slot;
 }
 
-/* Twice as many slots; at most half of them are ever used. */
+/* Doubles the slots; at most half of them are ever used. */
 static bool widen(names *n) {
     names wider = *n;
     wider.slots = n->slots ? 2 * n->slots : 64;
