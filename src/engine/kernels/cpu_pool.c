@@ -12,7 +12,7 @@ bool cpu_pool_sums(onet_pool how) {
     return how == ONET_POOL_MEAN;
 }
 
-/* What a sum is divided by. */
+/* Returns what the sum over j is divided by. */
 static real divisor(onet_pool how, int n) {
     return how == ONET_POOL_MEAN ? (real)n : 1;
 }

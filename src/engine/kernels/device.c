@@ -27,7 +27,7 @@ const onet_choice *onet_devices(void) {
     return list;
 }
 
-/* The number in "cuda:N", at most 1023; -1: it is something else. */
+/* Returns the number in "cuda:N", at most 1023; -1: it is something else. */
 static int numbered(const char *name) {
     if (strncmp(name, "cuda:", 5) != 0 || name[5] < '0' || name[5] > '9') return -1;
     char *end;
