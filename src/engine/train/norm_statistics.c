@@ -9,13 +9,13 @@
 #include "engine/train/sizes.h"
 
 enum {
-    /* What the statistics are collected from: sets, about, and batches at least, each of one size. */
+    /* The statistics are collected from about MEASURED sets, and at least MEASURED_BATCHES batches. */
     MEASURED = 65536,
     MEASURED_BATCHES = 64
 };
 
-/* The statistics that the norms see of a batch with the model's parameters, starting from 0. It runs to its
- * end even after a failure: the other ranks wait for this one in the all-reduce. */
+/* Adds to `found` the norms' statistics of a batch with the model's parameters. It runs to its end even after
+ * a failure: the other ranks wait for this one in the all-reduce. */
 static onet_status statistics_of_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
     const net_shape *sh = &r->model->sh;
     size_t count = sh->total - sh->trained;
