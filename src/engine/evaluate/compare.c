@@ -26,11 +26,11 @@
 enum {
     FOLDS = 5,
     MOST_FOLDS = 1000,
-    MANY = 1000,  /* right sets whose number is taken for normal */
-    TOO_FEW = 30, /* sets with fewer may hide a good model */
+    MANY = 1000,  /* above so many right sets their number is taken for normal */
+    TOO_FEW = 30, /* fewer sets may hide a good model */
     FEW = 8       /* with fewer sets the distribution of tau is not normal */
 };
-/* Better than guessing: random orders reach it in one comparison of a thousand. */
+/* A rule is better than guessing if random orders do as well in less than one comparison of a thousand. */
 #define CHANCE   0.001
 #define NORMAL_1 3.090232306167813 /* the same for a normal variable */
 /* A model that is ahead of a simple rule by more than this in exact match, though within chance, is not
@@ -59,8 +59,8 @@ static void feature_scores(const onet_sets *sets, size_t s, int feature, int fal
     }
 }
 
-/* By Kendall's tau, over sets in random order, as many as time allows: unlike exact match it is not zero for
- * large sets. */
+/* Chooses the best feature by Kendall's tau, which unlike exact match is not 0 for large sets, over sets in
+ * random order, up to MOST_VALUES values. */
 static onet_status best_feature(rules *r, const onet_sets *sets, uint64_t seed, onet_error *err) {
     size_t *set = array_new(sets->count, sizeof *set), values = 0;
     double *sum = array_new((size_t)sets->width, sizeof *sum);
@@ -112,8 +112,8 @@ static bool scorer_new(scorer *c, const onet_model *model, size_t largest) {
            (c->item = array_new(largest, sizeof *c->item)) && (c->row = array_new(largest, sizeof *c->row));
 }
 
-/* The logits of the placed items of a set to score [n], by item; returns the log-likelihood of the right
- * order per step. */
+/* Writes the logits of the placed items of a set to score [n], by item; returns the log-likelihood of the
+ * right order per step. */
 static double ranker_scores(scorer *c, const onet_model *model, const onet_sets *sets, size_t s,
                             double *score) {
     size_t first = sets->start[s], n = sets_size(sets, s);
@@ -132,15 +132,15 @@ static double ranker_scores(scorer *c, const onet_model *model, const onet_sets 
 
 /* ---- All rules --------------------------------------------------------------------------------------- */
 
-/* The log-likelihood per step of any order of n items when guessing. */
+/* Returns the log-likelihood per step of any order of n items when guessing. */
 static double guess_loglik(size_t n) {
     double sum = 0;
     for (size_t left = 1; left <= n; left++) sum -= log((double)left);
     return sum / (double)n;
 }
 
-/* The mean of Kendall's tau of random orders, with the interval of one guess per set: the variance of tau is
- * 2 (2n + 5) / (9 n (n - 1)). */
+/* Returns the mean of Kendall's tau of random orders, with the interval of one guess per set: the variance of
+ * tau is 2 (2n + 5) / (9 n (n - 1)). */
 static onet_measure guess_tau(const onet_report *guess, const onet_set_measure *each, size_t count,
                               double own) {
     double variance = 0, sets = 0;
@@ -194,7 +194,8 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
     return status;
 }
 
-/* Each part by rules of the others. The reported feature is the one chosen on all sets. */
+/* Measures each part by rules chosen on the other parts. The reported feature is the one chosen on all sets.
+ */
 static onet_status cross(rules *r, const onet_sets *test, size_t largest, const onet_compare_options *o,
                          onet_error *err) {
     size_t folds = o->folds ? (size_t)o->folds : FOLDS, *part = array_new(test->count, sizeof *part),
@@ -224,10 +225,10 @@ static onet_status cross(rules *r, const onet_sets *test, size_t largest, const 
 
 /* ---- Equal sets -------------------------------------------------------------------------------------- */
 
-/* Equal sets are no further evidence. The means count every set, as everywhere; conclusions take equal sets
- * as one (merged), intervals take the effective number of sets (own). */
+/* Equal sets are no further evidence. Means count every set, as elsewhere; conclusions count equal sets as
+ * one (merged), intervals use the effective number of sets (own). */
 typedef struct evidence {
-    size_t *of;     /* [sets]: the bundle of equal sets that each is of */
+    size_t *of;     /* [sets]: the bundle of equal sets to which each belongs */
     size_t sets;    /* all */
     size_t bundles; /* distinct sets */
     /* Effective number of independent sets per set (Kish): sets / sum of squared bundle sizes. Below 1 if
@@ -257,7 +258,8 @@ onet_status measure_distinct(onet_report *report, const onet_set_measure *each, 
     return status;
 }
 
-/* A copy [bundles] with the mean of exact match and tau over each bundle. */
+/* Returns a copy [bundles] with the mean of exact match and tau over each bundle; NULL when memory is short.
+ */
 static onet_set_measure *merged(const onet_set_measure *each, const evidence *v) {
     onet_set_measure *copy = array_new(v->bundles, sizeof *copy);
     double *met = array_new(v->bundles, sizeof *met);
@@ -275,8 +277,8 @@ static onet_set_measure *merged(const onet_set_measure *each, const evidence *v)
 
 /* ---- The conclusion ---------------------------------------------------------------------------------- */
 
-/* The probability that guessing has `right` sets right or more: the distribution of their number, set by set;
- * for large numbers it is normal. chance: [right]. */
+/* Returns the probability that guessing has `right` sets right or more, from the distribution of their
+ * number, made set by set; for large numbers it is taken for normal. chance: [right], scratch. */
 static double by_chance(const onet_set_measure *guess, size_t count, size_t right, double *chance) {
     double expected = 0, variance = 0, more = 0; /* of `right` or more */
     for (size_t s = 0; s < count; s++) {
@@ -296,7 +298,7 @@ static double by_chance(const onet_set_measure *guess, size_t count, size_t righ
     return more;
 }
 
-/* Are these orders better than random ones, by exact match or by tau? All sets differ. */
+/* *beats: these orders are better than random ones, by exact match or by tau. All sets must differ. */
 static onet_status better_than_random(bool *beats, const onet_set_measure *each,
                                       const onet_set_measure *guess, size_t count, onet_error *err) {
     double right = 0;
@@ -325,15 +327,15 @@ static onet_status beats_guessing(bool *beats, const onet_set_measure *each, con
     return status;
 }
 
-/* The sign of the mean difference; 0 if its 95% interval includes 0. */
+/* Returns the sign of the mean difference; 0 if its 95% interval includes 0. */
 static int sign_of(const mean *m, double own) {
     if (m->count < 1) return 0;
     onet_measure i = mean_interval_of(m, own, -INFINITY, INFINITY);
     return i.low > 0 ? 1 : i.high < 0 ? -1 : 0;
 }
 
-/* Which of two is better on the same sets: 1, -1, or 0 if the difference is within chance. Exact match
- * decides, and tau where it does not. */
+/* Returns 1 if a is better than b on the same sets, -1 if b is better, 0 if the difference is within chance.
+ * Exact match decides, and tau if exact match does not. */
 static int better(const onet_set_measure *a, const onet_set_measure *b, const evidence *v) {
     mean exact = {0}, tau = {0};
     for (size_t s = 0; s < v->sets; s++) {
@@ -352,13 +354,14 @@ static void name_feature(const onet_sets *sets, int feature, char name[SHOWN]) {
         snprintf(name, SHOWN, "feature %d", feature + 1);
 }
 
-/* "97.5% exact, tau 0.99" */
+/* Writes figures such as "97.5% exact, tau 0.99"; returns text. */
 static const char *figures(const onet_report *r, char text[64]) {
     number_print(text, 64, "%.1f%% exact, tau %.2f", 100 * r->exact.mean, r->tau.mean);
     return text;
 }
 
-/* simple: the simplest rule that no other simple one beats; sign: of the model beside it. */
+/* Writes the conclusion. simple: the simplest rule that no other simple one beats; sign: 1 if the model is
+ * better than that rule, -1 if worse, 0 within chance. */
 static void write_sentence(onet_comparison *c, const onet_sets *test, onet_conclusion simple, int sign,
                            bool ranks) {
     char name[SHOWN] = "", rule[SHOWN + 64], model[64], measured[64], *to = c->sentence;
@@ -486,7 +489,7 @@ static onet_status check(const onet_sets *train, const onet_sets *test, const on
     return train ? columns_check(test->columns, train->columns, err) : ONET_OK;
 }
 
-/* features: the best one is a rule too. */
+/* features: the best single feature is a rule too. */
 static onet_status compare(onet_comparison *c, const onet_sets *train, const onet_sets *test, bool features,
                            const onet_set_measure *each, onet_compare_options o, onet_error *err) {
     onet_status status = ONET_OK;
@@ -529,7 +532,7 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     return status;
 }
 
-/* A view of sets without features that has one, 0 for every item: the ranker needs a feature. */
+/* Returns a view of sets without features that has one, 0 for every item: the ranker needs a feature. */
 static onet_sets with_feature(const onet_sets *sets, float *zeros) {
     onet_sets view = *sets;
     view.width = 1;

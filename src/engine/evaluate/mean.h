@@ -8,7 +8,7 @@
 
 #define NORMAL_95 1.959963984540054
 
-/* Mean over sets with the normal interval, clipped to the measure's range. */
+/* Sums for a mean over sets with the normal interval. */
 typedef struct mean {
     double sum, square, count;
 } mean;
@@ -20,7 +20,8 @@ static inline void mean_add(mean *m, double x) {
     m->count++;
 }
 
-/* own: effective number of independent sets per set (Kish); below 1 if some sets are equal. */
+/* Returns the mean with its interval, clipped to least .. most. own: effective number of independent sets per
+ * set (Kish); below 1 if some sets are equal. */
 static inline onet_measure mean_interval_of(const mean *m, double own, double least, double most) {
     if (m->count < 1) return (onet_measure){NAN, NAN, NAN};
     double mu = m->sum / m->count, var = m->count > 1 ? (m->square - m->sum * mu) / (m->count - 1) : 0;
