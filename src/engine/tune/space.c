@@ -186,7 +186,7 @@ bool space_known(choice_made *c, int i, const choice_made *base, const bool fixe
     return true;
 }
 
-/* A value beside the one it has, or any other. */
+/* Returns a value next to the present one, or any value of the setting. */
 static double other_value(const tuned_setting *s, double now, rng *r) {
     int at = -1;
     for (int i = 0; i < s->count; i++)
