@@ -1,9 +1,6 @@
 /* Parses JSON text (RFC 8259) in memory with a pull scanner: the caller asks for what should come next, and
  * nothing is allocated. All readers of JSON use it: sets (data/jsonl.c), safetensors headers, HTTP requests,
- * boxes of pages (through json_tree.h, which keeps all values).
- *
- * Functions that return false because the text is not valid say in `expected` what should be at `at`; the
- * caller adds the file and line to the error message. */
+ * boxes of pages (through json_tree.h, which keeps all values). */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -11,6 +8,9 @@
 #include <stddef.h>
 
 #include "engine/base/number.h"
+
+/* Functions that return false because the text is not valid say in `expected` what should be at `at`; the
+ * caller adds the file and line to the error message. */
 
 enum { JSON_DEPTH = 512 }; /* the most arrays and objects in one another */
 

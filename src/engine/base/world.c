@@ -1,5 +1,6 @@
 /* Implements the onet_world functions of the public API: loads the MPI library if the environment says that
- * there are several ranks, and makes the ranks agree on errors. */
+ * there are several ranks, makes the ranks agree on errors, compares their data, and ends the others after a
+ * failed start. */
 #include "engine/base/world.h"
 
 #include <stdio.h>

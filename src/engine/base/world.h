@@ -1,10 +1,6 @@
 /* Connects the ranks (MPI processes, started by mpirun) that work on one run: all-reduce, broadcast, send,
  * receive. The MPI code is in a library of its own (src/engine/mpi), which is loaded only if the environment
- * says that there are several ranks, so that a single process needs no MPI.
- *
- * All functions except send and receive are collective: all ranks call them in the same order with the same
- * counts, from one thread at a time. If MPI fails, for example because a rank died, MPI's error handler ends
- * all ranks. */
+ * says that there are several ranks, so that a single process needs no MPI. */
 #ifndef BASE_WORLD_H
 #define BASE_WORLD_H
 
@@ -12,6 +8,10 @@
 #include <stddef.h>
 
 #include "ordernet.h"
+
+/* All functions except send and receive are collective: all ranks call them in the same order with the same
+ * counts, from one thread at a time. If MPI fails, for example because a rank died, MPI's error handler ends
+ * all ranks. */
 
 typedef struct onet_world world;
 struct onet_world {

@@ -1,5 +1,5 @@
-/* Reads the header of a CSV file: finds the columns of sets, ranks and names, and those that are named as
- * features. */
+/* Reads the header of a CSV file: finds the columns of sets, ranks, context items and item names, and those
+ * that are features by name. */
 #include "engine/data/csv.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Lists the data formats, and finds a format by its name, by the ending of a file name, or by a file's first
- * bytes. */
+/* Lists the data formats, finds a format by its name, by the ending of a file name, or by a file's first
+ * bytes, and checks whether a format can hold what is to be written. */
 #include "engine/data/format.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Handles the missing values of sets: counts them, refuses them, or replaces them by the mean of the training
- * data. */
+ * data, with indicator features if wanted (onet_sets_fill, and after reading). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

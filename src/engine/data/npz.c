@@ -1,5 +1,6 @@
-/* Reads and writes sets in NumPy's .npz, and reads .npy: the arrays items, order, context, pairs and sizes.
- * Sets of several sizes either follow each other, with the array sizes, or are padded, items with NaN. */
+/* Defines the format npz: reads and writes sets in NumPy's .npz, and reads .npy: the arrays items, order,
+ * context, pairs and sizes. Sets of several sizes either follow each other, with the array sizes, or are
+ * padded, items with NaN. */
 
 #include <math.h>
 #include <stdint.h>

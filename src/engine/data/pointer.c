@@ -1,6 +1,6 @@
-/* Reads and writes the text format of the Pointer Network data sets (Vinyals et al. 2015): x1 y1 x2 y2 ...
- * output 1 3 2 ... 1, one set per line. Indices count from 1; the one that closes a tour may be left out, and
- * so may `output` and all after it. */
+/* Defines the format pointer: reads and writes the text of the Pointer Network data sets (Vinyals et al.
+ * 2015): x1 y1 x2 y2 ... output 1 3 2 ... 1, one set per line. Indices count from 1; the one that closes a
+ * tour may be left out, and so may `output` and all after it. */
 #include <limits.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Reads the sets of a file one by one: finds the format, then reads line by line or the whole file at once.
- */
+/* Reads the sets of a file one by one (onet_reader): finds the format, reads line by line, from a JSON array,
+ * or the whole file at once, and checks that the sets are alike and no value is missing. */
 
 #include <stdlib.h>
 #include <string.h>

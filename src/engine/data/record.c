@@ -1,4 +1,5 @@
-/* Manages a record, one set as it was read: its memory, its checks, and the accessors of the public API. */
+/* Manages a record, one set as it was read: its memory, the checks of its order, context and text, and the
+ * accessors of the public API. */
 #include "engine/data/record.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Reads and writes sets in the project's binary format, a safetensors file. */
+/* Defines the format safetensors: reads and writes sets in the project's binary form, a safetensors file with
+ * sizes, items or words, orders, context, constraints, relations and columns. */
 
 #include <stdlib.h>
 #include <string.h>

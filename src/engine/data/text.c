@@ -1,4 +1,5 @@
-/* Reads and writes plain text: each line is a set of words, separated by spaces. */
+/* Defines the format text: reads and writes plain text, in which each line is a set of words separated by
+ * spaces. */
 
 #include <limits.h>
 #include <string.h>

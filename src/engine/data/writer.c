@@ -1,5 +1,5 @@
-/* Writes sets with their predicted orders: formats of lines as each set arrives, formats of whole files from
- * the sets gathered until the end. */
+/* Writes sets with their predicted orders (onet_writer): formats of lines as each set arrives, formats of
+ * whole files from the sets gathered until the end; checks the answers, and that the format can hold them. */
 #include "engine/data/sets_io.h"
 
 #include <stdlib.h>

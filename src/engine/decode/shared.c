@@ -1,12 +1,6 @@
 /* Puts sets in order with several ranks (MPI processes). Rank 0 has the sets and divides them into one slice
  * per rank, of nearly equal work; the others wait for a request, order their slice, and send the answers
- * back.
- *
- *   rank 0                           another rank
- *   request (sizes; or: dismiss) ->
- *                                <-  whether there is memory for it
- *   the slice                    ->
- *                                <-  status, then the answers */
+ * back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +9,14 @@
 #include "engine/data/constraints.h"
 #include "engine/data/sets.h"
 #include "engine/decode/orderer.h"
+
+/* The messages of a request:
+ *
+ *   rank 0                           another rank
+ *   request (sizes; or: dismiss) ->
+ *                                <-  whether there is memory for it
+ *   the slice                    ->
+ *                                <-  status, then the answers */
 
 typedef enum { DISMISS, ORDER, SCORE } request_kind;
 

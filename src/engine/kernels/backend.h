@@ -1,14 +1,14 @@
 /* Defines the interface of a backend, which computes training steps. There are two: cpu.c, with any kernel
  * set and any number of threads, and CUDA, in a library of its own. The training loop uses backends through
- * this table alone.
- *
- * A step is: start_step (with a batch), forward, backward, optimise. How a backend walks through the blocks
- * of the net is its own business. */
+ * this table alone. */
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 
 #include "engine/kernels/kernels.h"
 #include "engine/model/net_shape.h"
+
+/* A step is: start_step (with a batch), forward, backward, optimise. Each backend walks through
+ * the blocks of the net in its own way. */
 
 typedef struct net net;
 

@@ -1,12 +1,4 @@
-/* Declares the state of a training step on the CPU and the functions of its layers (cpu_*.c).
- *
- * Rows: the items of set b are the rows from at[b].row on, those that are placed before the context items;
- * one more row, after all others, stands for the learned start vector. Cells: pairs (i, j) of the encoder,
- * n*n per set, and (t, i) of the decoder, m*m per set. Planes of the decoder hold two steps of zeros before
- * the first step of each set, so that a step can look back without a branch: (m + 2)*m rows per set.
- *
- * Work is split into CHUNKS groups of whole sets, whatever the number of threads; sums over the batch are
- * added up chunk by chunk, in order. So the bits do not depend on the threads. */
+/* Declares the state of a training step on the CPU and the functions of its layers (cpu_*.c). */
 #ifndef KERNELS_CPU_H
 #define KERNELS_CPU_H
 
@@ -14,6 +6,14 @@
 #include "engine/kernels/backend.h"
 #include "engine/kernels/relations.h"
 #include "engine/kernels/weights.h"
+
+/* Rows: the items of set b are the rows from at[b].row on, those that are placed before the context items;
+ * one more row, after all others, stands for the learned start vector. Cells: pairs (i, j) of the encoder,
+ * n*n per set, and (t, i) of the decoder, m*m per set. Planes of the decoder hold two steps of zeros before
+ * the first step of each set, so that a step can look back without a branch: (m + 2)*m rows per set.
+ *
+ * Work is split into CHUNKS groups of whole sets, whatever the number of threads; sums over the batch are
+ * added up chunk by chunk, in order. So the bits do not depend on the threads. */
 
 enum { CHUNKS = 16 };
 

@@ -1,13 +1,14 @@
-/* Computes the decoder's blocks on the CPU, forward and backward. The conv over the channels [x'_i y'_t v_1
- * p_1 ...] splits:
+/* Computes the decoder's blocks on the CPU, forward and backward. */
+#include <string.h>
+
+#include "engine/kernels/cpu.h"
+
+/* The conv of a block, over the channels [x'_i y'_t e v_1 p_1 ...], splits:
  *
  *   x', y'   products of n rows per set, for all blocks and lags at once (q), added where item i is unplaced
  *   p        depends on the step alone: products of n rows per set
  *   e        relations from the item placed last: a plane like those of v, without a norm
  *   v        the only part with n*n rows; the earlier norms are folded into its weights */
-#include <string.h>
-
-#include "engine/kernels/cpu.h"
 
 static void rows_forward(cpu *s, int block, int chunk) {
     (void)block;

@@ -1,4 +1,12 @@
-/* Computes the encoder's blocks on the CPU, forward and backward.
+/* Computes the encoder's blocks on the CPU, forward and backward, with relations between items and dropout of
+ * the pooled features. */
+#include <string.h>
+
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/cpu_pool.h"
+#include "engine/kernels/dropout.h"
+
+/* Forward:
  *
  *   a_i = Wa x_i + b1, c_j = Wb x_j          n rows instead of n*n: the conv over [x_i x_j] splits
  *   h_ij = relu(a_i + c_j)                   never stored; made again where it is needed
@@ -8,11 +16,6 @@
  *
  * Backward, with du the gradient at u before its ReLU and G = sum h du: the reductions that norm1 needs
  * follow from G and W2, without another pass over the cells. */
-#include <string.h>
-
-#include "engine/kernels/cpu.h"
-#include "engine/kernels/cpu_pool.h"
-#include "engine/kernels/dropout.h"
 
 /* Applies dropout to the pooled features of a row, or to their gradient; `col` is the first column. */
 static void drop_out(const cpu *s, int b, size_t row, int col, int count, real *x) {

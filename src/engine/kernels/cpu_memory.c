@@ -1,5 +1,6 @@
 /* Allocates the memory of the CPU backend in three arenas, for what lives as long as the net, for a batch,
- * and for the vectors of words; and copies parameters, gradients and moments in and out. */
+ * and for the vectors of words; takes the training sets and their standardisation; copies parameters,
+ * gradients and moments in and out. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* Chooses the device by its name (auto, cpu, cuda:N) and opens the net there; the CUDA library is loaded only
- * when a GPU may be used. Without a GPU nothing of CUDA is needed, neither to build nor to run. */
+/* Chooses the device by its name (auto, cpu, cuda:N), tells whether it may be a GPU, and opens the net there;
+ * the CUDA library is loaded only when a GPU may be used. Without a GPU nothing of CUDA is needed, neither to
+ * build nor to run. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,6 @@
 /* Declares the kernels, the innermost loops of the net on a CPU, as one table of functions for each
  * instruction set. plain.c is the reference; avx2.c, avx512.c, neon.c and simd128.c must pass the same tests.
- * All work on one set (or one small matrix), use one thread and allocate nothing.
- *
- * Names: n items, H hidden, O and C output channels of the encoder's and decoder's blocks, all widths padded
- * to a multiple of LANES with zero weights, so that no loop over channels has a tail. */
+ * All work on one set (or one small matrix), use one thread and allocate nothing. */
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 
@@ -11,6 +8,9 @@
 #include <stdint.h>
 
 #include "engine/kernels/real.h"
+
+/* Names: n items, H hidden, O and C output channels of the encoder's and decoder's blocks, all widths padded
+ * to a multiple of LANES with zero weights, so that no loop over channels has a tail. */
 
 enum { LANES = 16, PANEL = 32 };
 

@@ -1,5 +1,5 @@
-/* Runs the training loop: steps, and between two steps what is due of log, validation, progress and
- * checkpoint. */
+/* Runs the training loop: steps with their learning rate, and between two steps what is due of log,
+ * validation, progress and checkpoint; decides when the training ends. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

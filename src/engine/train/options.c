@@ -1,4 +1,5 @@
-/* Sets the defaults of the training options, and checks options, files and sets before training. */
+/* Sets the defaults of the training options, resolves the automatic weight decay, and checks options, files
+ * and sets before training. */
 #include "engine/train/options.h"
 
 #include <math.h>

@@ -1,7 +1,12 @@
 /* Fits the batch norms' statistics, measured on many batches with the final weights, as a function of the set
- * size.
- *
- * Of batches of one size each: a row of statistics for every size with SIZE_SETS sets or more; and, for other
+ * size. */
+#ifndef TRAIN_SIZES_H
+#define TRAIN_SIZES_H
+
+#include "engine/kernels/backend.h"
+#include "engine/model/model.h"
+
+/* Of batches of one size each: a row of statistics for every size with SIZE_SETS sets or more; and, for other
  * sizes, how they change with the size of a set, as a straight line in 1/n for every mean and for the
  * logarithm of every variance, extrapolated to sizes larger than those that were seen. Of batches of mixed
  * sizes: mean and variance over the cells of all batches together. Batches weigh as many cells as they have.
@@ -9,11 +14,6 @@
  * The variance of a size is the mean of its batches' variances. The mean of their logarithms would be far
  * smaller for a channel that few sets activate, and in a set that does activate it, it would then outweigh
  * all other channels. */
-#ifndef TRAIN_SIZES_H
-#define TRAIN_SIZES_H
-
-#include "engine/kernels/backend.h"
-#include "engine/model/model.h"
 
 enum { SIZE_SETS = 2048 };
 

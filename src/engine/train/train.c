@@ -1,5 +1,5 @@
-/* Trains one model with one rank or many: prepares a run, goes through its loop, and returns its model.
- * several.c calls it. */
+/* Trains one model with one rank or many (train_together, called by several.c): prepares a run, goes through
+ * its loop, and returns its model. */
 #include "engine/train/train.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Lists the settings that tuning chooses among, as one table (a new one is a line in it), and combinations
- * that worked on other data; reads, writes, compares and varies settings. */
+ * that worked on other data; reads, writes, compares and varies settings, and estimates what they cost. */
 #include "engine/tune/space.h"
 
 #include <math.h>
