@@ -35,8 +35,8 @@ const onet_choice *onet_norm_statistics(void) {
 const onet_choice *onet_precisions(void) {
     static const onet_choice list[] = {
         {"float32", "32-bit floating point", ONET_FLOAT32},
-        {"tf32", "on a GPU only: operands of matrix products rounded to tf32 (10 mantissa bits)", ONET_TF32},
-        {"bf16", "on a GPU only: operands of matrix products rounded to bfloat16 (7 mantissa bits)",
+        {"tf32", "on a GPU only: operands of matrix products rounded to 10 mantissa bits", ONET_TF32},
+        {"bf16", "on a GPU only: operands of matrix products rounded to bfloat16, 7 mantissa bits",
          ONET_BF16},
         {0},
     };
