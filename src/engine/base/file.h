@@ -59,7 +59,7 @@ const char *input_name(const input *in);
 bool input_waits(input *in);
 /* Writes the SHA-256 of the decompressed bytes read so far; after input_whole, of the whole file. */
 void input_sha256(input *in, char hex[65]);
-/* NULL is allowed. */
+/* Closes the input and frees it; in may be NULL. */
 void input_close(input *in);
 
 /* ---- Output (output.c) ------------------------------------------------------------------------------- */

@@ -193,7 +193,7 @@ static onet_status take_items(csv_table *t, onet_sets *sets, onet_error *err) {
     return ONET_OK;
 }
 
-/* The table's arrays become the sets', so that the features are held once. */
+/* Makes sets of the table, whose arrays become the sets', so that the features are held once. */
 onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     onet_sets *sets;
     size_t with = t->sets, without = t->sets;

@@ -161,14 +161,15 @@ onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
 
 /* ---- The steps of csv_read --------------------------------------------------------------------------- */
 
-/* csv_header.c: what each column of the header is, as far as its name and the options tell. */
+/* Finds what each column of the header is, as far as its name and the options tell (csv_header.c). */
 onet_status csv_read_header(csv_table *table, csv_rows *rows, const onet_read_options *options,
                             onet_error *err);
-/* csv_values.c: the next row of the table. */
+/* Adds the next row to the table (csv_values.c). */
 onet_status csv_read_row(csv_table *table, csv_rows *rows, onet_error *err);
-/* csv_features.c, after the last row: which columns are features; the others leave the items. */
+/* After the last row: decides which columns are features, and removes the others from the items
+ * (csv_features.c). */
 onet_status csv_settle_features(csv_table *table, const onet_read_options *options, onet_error *err);
-/* csv_sets.c: the rows of each set together, and the order of its items by rank. */
+/* Puts the rows of each set together, and orders its items by rank (csv_sets.c). */
 onet_status csv_gather_sets(csv_table *table, onet_error *err);
 
 /* Removes white space around a name, in quotes or not. */

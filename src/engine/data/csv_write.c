@@ -252,7 +252,7 @@ static onet_status check_names(const csv_converter *m, const record *r, onet_err
     return ONET_OK;
 }
 
-/* A key of an item that is not a feature becomes a column, unless it holds more than a text. */
+/* Notes a key of an item, which becomes a column unless it is a feature. */
 static onet_status note_item_key(csv_converter *m, const record *r, const char *key, size_t length,
                                  onet_error *err) {
     const char *const taken[] = {m->set_column, m->rank_column, "context", "logprob"};
@@ -571,7 +571,7 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     return csv_convert(out, &w->converter, r, order, logprob, err);
 }
 
-/* A second file with the same header continues the same table. */
+/* Writes the kept table with the answers. A second file with the same header continues the same table. */
 static onet_status write_kept(csv_writing *w, output *out, const onet_write_options *options,
                               onet_error *err) {
     const csv_table *t = w->table;

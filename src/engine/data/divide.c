@@ -82,7 +82,7 @@ uint64_t *hash_room(const onet_sets *sets) {
     return array_new(most, 2 * sizeof(uint64_t));
 }
 
-/* room: from hash_room. */
+/* Returns the key of set s. room: from hash_room. */
 static set_key key_of(const onet_sets *sets, size_t s, uint64_t *room) {
     set_key key = {.n = sets_size(sets, s)};
     uint64_t *hash = room + key.n;

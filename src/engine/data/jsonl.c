@@ -249,7 +249,7 @@ static onet_status pair_of(scan *s, long i, long j, size_t *held) {
     return status;
 }
 
-/* "pairs": [[null, 2], [1, null]], or an array of several numbers in place of each. *n: items. */
+/* Reads "pairs": [[null, 2], [1, null]], or an array of several numbers in place of each. *n: items. */
 static onet_status relations_of_set(scan *s, long *n) {
     size_t held = 0;
     long i = 0;
@@ -347,7 +347,7 @@ static onet_status add_constraint(scan *s, onet_constraint_kind kind, int32_t it
     return ONET_OK;
 }
 
-/* "first": 3 or "last": 3. */
+/* Reads "first": 3 or "last": 3. */
 static onet_status end_item(scan *s, const char *what, onet_constraint_kind kind) {
     int32_t item;
     if (scan_literal(&s->j, "null")) return ONET_OK;
@@ -364,8 +364,8 @@ static onet_status prefix(scan *s) {
     return status;
 }
 
-/* "before": [[0, 1], [4, 2]]: item 0 comes before item 1, item 4 before item 2; or "next": item 1 directly
- * after item 0. */
+/* Reads "before": [[0, 1], [4, 2]]: item 0 comes before item 1, item 4 before item 2; or "next": item 1
+ * directly after item 0. */
 static onet_status pairs(scan *s, const char *what, onet_constraint_kind kind) {
     const char *no_pair = kind == ONET_BEFORE ? "not a pair; write [0, 1] for 0 before 1"
                                               : "not a pair; write [0, 1] for 1 directly after 0";

@@ -316,9 +316,9 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
     return ONET_OK;
 }
 
-/* A key that an item lacks is a missing value; one that all items of the set lack, a column that is not
- * there. have [width]: bit 0: this item has it; bit 1: some item of the set has; bit 2: it is a text's;
- * bits 3 and 4: it is a date, a truth value. */
+/* Reads the items. A key that an item lacks is a missing value; one that all items of the set lack, a column
+ * that is not there. have [width]: bit 0: this item has it; bit 1: some item of the set has; bit 2: it is a
+ * text's; bits 3 and 4: it is a date, a truth value. */
 static onet_status take_items(walk *w, const onet_columns *c, bool found_here, uint8_t *have) {
     record *r = w->r;
     size_t width = (size_t)c->width;

@@ -32,7 +32,8 @@ void lost_free(onet_lost *lost);
 /* Whether items a and b, counted over all sets, have the same hashes; lost may be NULL. */
 bool lost_same(const onet_lost *lost, size_t a, size_t b);
 
-/* Keeps the columns whose feature stands in from [width], under its place there, and drops the others. */
+/* Keeps the columns of the features in from [width], renumbered by their index in `from`, and drops the
+ * others. */
 void lost_take_features(onet_sets *sets, const int *from, int width);
 
 #endif

@@ -97,14 +97,15 @@ onet_status sets_check_missing(const onet_sets *sets, onet_error *err);
 /* Parts of these checks, for what is put into sets. items [n, width]; missing: NaN is allowed. */
 onet_status sets_check_features(const float *items, size_t n, size_t width, bool missing, onet_error *err);
 onet_status sets_check_relations(int width, onet_error *err);
-/* value [n, n, width]: the relations of a set. */
+/* Checks the relations of a set: value [n, n, width]. */
 onet_status sets_check_pairs(const float *value, size_t n, size_t width, onet_error *err);
-/* names: one per line, as many as there are relations, UTF-8, none empty and no two equal. */
+/* Checks the names of relations: one per line, as many as there are relations, UTF-8, none empty and no two
+ * equal. */
 onet_status sets_check_names(const char *names, int width, onet_error *err);
 /* Checks that the constraints of a set stand together, in the order of the sets, and name its items; with
  * `kept`, also that they do not contradict each other. */
 onet_status sets_check_constraints(const onet_sets *sets, bool kept, onet_error *err);
-/* All that sets_check does, except for the constraints. */
+/* Checks all that sets_check does, except for the constraints. missing: NaN is allowed. */
 onet_status sets_check_but_constraints(const onet_sets *sets, bool missing, onet_error *err);
 
 /* ---- Accessors --------------------------------------------------------------------------------------- */

@@ -239,7 +239,8 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
     return made ? ONET_OK : fail_memory(err, "the vocabulary");
 }
 
-/* settle: fill in or refuse missing values; else they stay NaN. */
+/* Reads all sets from `from`, which is closed. settle: fill in or refuse missing values; else they stay NaN.
+ */
 static onet_status read_sets(onet_sets **result, input *from, const onet_read_options *options, bool settle,
                              onet_error *err) {
     onet_sets *sets = NULL;

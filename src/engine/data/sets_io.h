@@ -36,8 +36,8 @@ void reader_allow_missing(reader *in);
 /* Sets the longest line (or row of CSV) that is read, in bytes; 256 MiB by default. */
 void reader_limit(reader *in, size_t bytes);
 
-/* Adds a record to sets; words become rows of the vocabulary, which may be NULL where there are none. Leaves
- * sets->words, and file and line in front of the error message, to the caller. */
+/* Adds a record to sets; words become rows of the vocabulary, which may be NULL if the items are numbers.
+ * Leaves sets->words, and file and line in front of the error message, to the caller. */
 onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, onet_error *err);
 
 /* Makes r set s, as if it was read in that format. Items, words and constraints are copied; order, context

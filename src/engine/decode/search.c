@@ -343,9 +343,10 @@ static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
     to->at = 1; /* beam_place moves on to 2 */
 }
 
-/* An item placed long before step t sees neither itself nor the order any more: block 0 from 3 steps on, each
- * further block 2 steps later. From then on its cells, and the two steps before, equal those of every other
- * such item, to the last bit: one row is computed for all of them, and the others are left out. */
+/* Returns the step before which items count as placed long ago at step t: such an item sees neither itself
+ * nor the order any more, block 0 from 3 steps on, each further block 2 steps later. From then on its cells,
+ * and the two steps before, equal those of every other such item, to the last bit: one row is computed for
+ * all of them, and the others are left out. */
 static int long_ago(const frozen *f, int t) {
     return t - 2 * f->model->sh.s.decoder_blocks - 2;
 }
@@ -471,9 +472,9 @@ static int choose(search *s, const search_query *query, int alive, int t) {
     return held;
 }
 
-/* A beam's first child, or the one that follows the greedy order, takes its place; a further one is a copy,
- * in the memory of a beam that has no child or is not in use. There is such a one for each: `held` is at most
- * s->beams. Copies are made before any beam moves on. */
+/* Makes the beams of the next step. A beam's first child, or the one that follows the greedy order, takes its
+ * place; a further one is a copy, in the memory of a beam that has no child or is not in use. There is such a
+ * one for each: `held` is at most s->beams. Copies are made before any beam moves on. */
 static void next_generation(search *s, const frozen *f, int alive, int held, int t) {
     int unused = 0, followed = s->follower;
     for (int b = 0; b < s->beams; b++) s->first_child[b] = -1;

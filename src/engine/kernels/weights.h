@@ -55,7 +55,8 @@ bool weights_new(weights *w, const net_shape *sh, bool backward);
 void weights_free(weights *w);
 void weights_fill(weights *w, const real *theta, int job);
 
-/* A packed right-hand matrix [K, N]. */
+/* Right-hand matrices [K, N] for the kernels: packed and row_major describe one in panels and one row by row;
+ * packed_size is the size of one in panels, packed_at finds its element (k, c). */
 static inline matrix packed(const real *data, int K) {
     return (matrix){data, PANEL, (size_t)K * PANEL};
 }

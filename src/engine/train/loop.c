@@ -70,8 +70,8 @@ static void report(run *r, int always) {
     if (r->o.progress(r->o.context, &now)) r->stop = 1;
 }
 
-/* A stop also ends a running validation, unless there are files: a resumed run must equal an unbroken one,
- * with every epoch validated. */
+/* Reports progress; returns whether to end a running validation. A stop does, unless there are several ranks
+ * or files: a resumed run must equal an unbroken one, with every epoch validated. */
 static int is_stopped(void *context) {
     run *r = context;
     report(r, 0);

@@ -31,10 +31,10 @@ static onet_status statistics_of_batch(run *r, const batch *b, float *theta, siz
                                                                 : fail_memory(err, "the norms' statistics");
 }
 
-/* size [batches]: the set size of each batch to measure, 0: skip it. Takes the first batches (about MEASURED
- * sets, at least MEASURED_BATCHES batches). With one size per batch, takes further batches until every size
- * that has SIZE_SETS sets in the plan is measured on that many, up to MEASURED further sets. False when
- * memory is short. */
+/* Chooses the batches to measure: size [batches]: the set size of each batch, 0: skip it. Takes the first
+ * batches (about MEASURED sets, at least MEASURED_BATCHES batches). With one size per batch, takes further
+ * batches until every size that has SIZE_SETS sets in the plan is measured on that many, up to MEASURED
+ * further sets. False when memory is short. */
 static bool choose_batches(const run *r, int *size) {
     const batches *plan = r->sets.plan;
     uint64_t first = (MEASURED + (uint64_t)plan->largest - 1) / (uint64_t)plan->largest, more = 0;

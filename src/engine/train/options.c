@@ -140,7 +140,8 @@ static onet_status check_new(const char *model_path, onet_error *err) {
     return ONET_OK;
 }
 
-/* One model has its checkpoint beside the model, several have theirs beside m.1.safetensors and so on. */
+/* Checks that the checkpoint to resume is of as many models: one model has it beside the model, several have
+ * theirs beside m.1.safetensors and so on. */
 static onet_status check_resumed(const onet_train_options *o, onet_error *err) {
     char *one = train_beside(o->model_path, TRAIN_CHECKPOINT);
     char *several = train_beside(o->model_path, ".1" TRAIN_CHECKPOINT);

@@ -18,7 +18,8 @@ static uint64_t hash_of(const char *text, size_t length) {
     return h ^ h >> 32;
 }
 
-/* The slot that holds the word, or the empty one where it belongs. At most half of the slots are taken. */
+/* Returns the slot that holds the word, or the empty one where it belongs. At most half of the slots are
+ * taken. */
 static size_t slot_of(const onet_words *words, const char *text, size_t length) {
     size_t slot = (size_t)hash_of(text, length) & (words->slots - 1);
     for (;; slot = (slot + 1) & (words->slots - 1)) {
