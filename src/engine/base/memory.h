@@ -15,8 +15,8 @@ void *array_new(size_t count, size_t size);
 /* As array_new, but not zeroed. */
 void *array_room(size_t count, size_t size);
 
-/* Grows the array whose pointer is at array_pointer (NULL or from malloc) to at least `need` elements;
- * returns false, with the array unchanged, if memory runs out. */
+/* Grows the array whose pointer is at array_pointer (NULL, or any block that realloc takes) to at least
+ * `need` elements; returns false, with the array unchanged, if memory runs out. */
 bool array_reserve(void *array_pointer, size_t *capacity, size_t need, size_t size);
 
 #endif
