@@ -13,8 +13,8 @@
         if (!(argument)) return fail(err, ONET_USAGE, "%s: %s is NULL", __func__, name);                     \
     } while (0)
 
-/* ONET_USAGE unless threads is from 0 (one for each CPU) to MAX_THREADS. field: the option that holds the
- * number. */
+/* Returns ONET_USAGE unless threads is from 0 (one for each CPU) to MAX_THREADS. field: the field of the
+ * options that has it. */
 static inline onet_status check_threads(int threads, const char *field, onet_error *err) {
     if (threads >= 0 && threads <= MAX_THREADS) return ONET_OK;
     return fail_field(err, ONET_USAGE, field, "%d threads: 0 (one for each CPU) to %d are possible", threads,

@@ -1,5 +1,5 @@
-/* Classifies, lower-cases and compares ASCII characters, the same in every locale; the functions of <ctype.h>
- * depend on it. */
+/* Classifies, lower-cases and compares ASCII characters; unlike the functions of <ctype.h>, these do not
+ * depend on the locale. */
 #ifndef BASE_ASCII_H
 #define BASE_ASCII_H
 
@@ -26,7 +26,7 @@ static inline bool ascii_same(const char *a, const char *b, size_t length) {
     return true;
 }
 
-/* Whether a text, such as a file's name, ends in `ending` and is longer, ignoring case. */
+/* Whether text, such as a file's name, is longer than `ending` and ends in it, ignoring case. */
 static inline bool ascii_ends_in(const char *text, size_t length, const char *ending) {
     size_t n = strlen(ending);
     return length > n && ascii_same(text + length - n, ending, n);

@@ -7,14 +7,16 @@
 
 #include "ordernet.h"
 
-/* The entry with that value or name [length]; NULL if there is none. The list ends in a NULL name. */
+/* Return the entry with this value or with this name of `length` bytes; NULL if there is none. The list ends
+ * with a NULL name. */
 const onet_choice *choice_of(const onet_choice *list, int value);
 const onet_choice *choice_named(const onet_choice *list, const char *name, size_t length);
 
-/* The value's name; "unknown" for a value that is not in the list. */
+/* Returns the value's name; "unknown" for a value that is not in the list. */
 const char *choice_name(const onet_choice *list, int value);
 
-/* Writes "a, b or c" into text [size]; returns text. */
+/* Writes the names into text [size], separated by ", " and before the last one by `last`, such as " or ";
+ * returns text. */
 const char *choice_names(const onet_choice *list, const char *last, char *text, size_t size);
 
 #endif

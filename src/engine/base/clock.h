@@ -2,7 +2,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
-/* Seconds since an arbitrary point in the past. */
+/* Returns the seconds since an arbitrary point in the past. */
 double clock_seconds(void);
 
 #endif

@@ -5,21 +5,21 @@
 
 #include "ordernet.h"
 
-/* Writes the sentence into err (unless it is NULL) and returns the status. */
+/* Formats the error message into err (unless it is NULL) and returns status. */
 onet_status fail(onet_error *err, onet_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a sentence about fields of options: one, or two with a blank between. The sentence must make
- * sense without their names. */
+/* As fail, and records the field of the options that is wrong (or two, separated by a blank). The message
+ * must make sense without their names. */
 onet_status fail_field(onet_error *err, onet_status status, const char *field, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Says which field the sentence in err is about; "": none. */
+/* Sets the field that the message in err is about; "": none. */
 void error_field(onet_error *err, const char *field);
 
-/* The same for a failed allocation; what: what the memory was for. */
+/* Reports a failed allocation, with ONET_MEMORY. what: what the memory was for. */
 onet_status fail_memory(onet_error *err, const char *what);
 
-/* Puts "prefix: " in front of the sentence in err; its field stays. */
+/* Puts "prefix: " in front of the message in err; its field stays. */
 void error_prefix(onet_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -56,7 +56,8 @@ float bfloat_to_float(uint16_t b) {
 }
 
 #ifdef __x86_64__
-/* Eight numbers at a time; return how many they have converted. */
+/* widen and narrow convert eight numbers at a time and return how many they have converted; the caller
+ * converts the last count % 8. */
 __attribute__((target("avx,f16c"))) static size_t widen(float *to, const char *from, size_t count) {
     size_t i = 0;
     for (; i + 8 <= count; i += 8)

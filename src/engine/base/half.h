@@ -10,11 +10,11 @@
 
 /* Rounds to the nearest, ties to even; too large becomes infinite, NaN stays NaN. */
 uint16_t half_from_float(float x);
-/* Exact. */
+/* Both are exact. */
 float half_to_float(uint16_t h);
 float bfloat_to_float(uint16_t b);
 
-/* The same for arrays. The results equal those of the functions above, except for the payload bits of a NaN.
+/* Convert arrays. The results equal those of the functions above, except for the payload bits of a NaN.
  * half_to_floats: `from` may be unaligned, and may be the second half of the memory of `to`. */
 void half_to_floats(float *to, const void *from, size_t count);
 void half_from_floats(uint16_t *to, const float *from, size_t count);

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* A hint for the whole memory pages in p[bytes]. Where the system has no huge pages, it does nothing. */
+/* Gives the hint for the memory pages that lie wholly in p[bytes]. Where the system has no huge pages, it
+ * does nothing. */
 void huge_pages_advise(void *p, size_t bytes);
 
 #endif

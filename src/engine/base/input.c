@@ -126,7 +126,7 @@ static onet_status stop(input *in, onet_status status) {
     return status;
 }
 
-/* Some bytes of the file itself, as soon as there are any. */
+/* Reads bytes of the file itself (not decompressed), as soon as there are any. */
 static onet_status raw_read(input *in, void *buffer, size_t size, size_t *got) {
     for (;;) {
         ssize_t n = in->bytes ? in->bytes(in->context, buffer, size) : read(in->fd, buffer, size);
@@ -186,8 +186,8 @@ static onet_status corrupt(input *in, const char *method, const char *what) {
                 fail(&in->error, ONET_BAD, "%s: its %s data %s; get the file again", in->name, method, what));
 }
 
-/* Each of the decoders takes raw bytes and puts at most `room` decoded ones at `to`. Decoding may give
- * nothing yet; *got == 0 with in->ended set is the end. */
+/* gzip_decode and xz_decode decompress raw bytes and write at most `room` bytes to `to`. *got may be 0 before
+ * the end; at the end in->ended is set. */
 static onet_status gzip_decode(input *in, char *to, size_t room, size_t *got) {
     z_stream *z = &in->gzip;
     if (in->gzip_between) {
@@ -235,7 +235,7 @@ static onet_status xz_decode(input *in, char *to, size_t room, size_t *got) {
     return ONET_OK;
 }
 
-/* Decodes bytes into `to`, in one turn: it may wait for the file once, and may produce nothing yet. */
+/* Writes decoded bytes to `to`. Reads from the file at most once, so *got may be 0 before the end. */
 static onet_status decode(input *in, char *to, size_t room, size_t *got) {
     onet_status status;
     *got = 0;
@@ -258,7 +258,7 @@ static onet_status decode(input *in, char *to, size_t room, size_t *got) {
     return ONET_OK;
 }
 
-/* One more turn of decoding, behind what data holds already. */
+/* Calls decode once and appends the result to data. */
 static onet_status fill(input *in) {
     if (in->from == in->to) in->from = in->scanned = in->to = 0;
     if (in->from > 0 && in->to + CHUNK > in->capacity) {
@@ -297,7 +297,7 @@ onet_status input_read(input *in, void *buffer, size_t size, size_t *got, onet_e
     return give(in, err);
 }
 
-/* True when data holds the next line's newline, at in->scanned. */
+/* Whether data holds the end of the next line; then in->scanned is the position of the newline. */
 static bool find_newline(input *in) {
     char *end = in->scanned < in->to ? memchr(in->data + in->scanned, '\n', in->to - in->scanned) : NULL;
     in->scanned = end ? (size_t)(end - in->data) : in->to;

@@ -1,4 +1,5 @@
-/* Scans JSON text: strings with their escapes, keys, literals, whole numbers, and values to be skipped. */
+/* Scans JSON text: strings with their escapes, keys, literals, whole numbers, values to be skipped, and the
+ * extent of values that are not checked. */
 #include "engine/base/json.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 /* ---- Strings ----------------------------------------------------------------------------------------- */
 
-/* Four hexadecimal digits, or -1. */
+/* Returns the value of four hexadecimal digits, or -1. */
 static int hex4(const char *p, const char *end) {
     int code = 0;
     if (end - p < 4) return -1;
@@ -31,7 +32,8 @@ static size_t put_utf8(char *to, int code) {
     return more + 1;
 }
 
-/* The escape at p, a backslash, as UTF-8; gives what follows it, or NULL. */
+/* Writes the escape that starts at p (a backslash) as UTF-8; returns a pointer to what follows it, or NULL if
+ * it is not valid. */
 static const char *escape(const char *p, const char *end, char utf8[4], size_t *length) {
     static const char name[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
     if (end - p < 2) return NULL;

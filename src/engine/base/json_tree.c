@@ -1,4 +1,4 @@
-/* Reads JSON text into a tree of values. */
+/* Reads JSON text into a tree of values, and looks up the members of objects. */
 #include "engine/base/json_tree.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ typedef struct values {
     size_t count, room;
 } values;
 
-/* A tree under way. Values wait in `open` until the array or object that they are in ends; then they move to
- * `done`, where its items stand one after the other. */
+/* A tree that is being built. Values wait in `open` until the array or object that they are in ends; then
+ * they move to `done`, where its items are contiguous. */
 typedef struct builder {
     json_scan *s;
     values open, done;
@@ -31,7 +31,7 @@ static bool read_string(builder *b, json_value *v, bool key) {
     v->kind = '"';
     v->text = b->texts;
     if (key ? !scan_key(b->s, b->texts, &length) : !scan_string(b->s, b->texts, &length)) return false;
-    b->texts[length] = '\0'; /* in the place of a quote, of which there are two */
+    b->texts[length] = '\0'; /* where the text had a quote */
     b->texts += length + 1;
     return true;
 }
@@ -70,7 +70,7 @@ static bool read_value(builder *b, int depth) {
     return add(&b->open, &v, 1);
 }
 
-/* Now that `done` moves no more. */
+/* Sets v->items. To be called once `done` does not move any more. */
 static void link_items(json_value *v, const json_value *done) {
     if (v->kind == '[' || v->kind == '{') v->items = v->count ? done + v->first : NULL;
 }
@@ -96,8 +96,8 @@ void json_tree_free(json_tree *tree) {
     *tree = (json_tree){0};
 }
 
-/* How many of the first `count` items, keys and values, come up to the last one of that key, with its value;
- * 0: it is not among them. */
+/* Returns the index behind the last value of the key among the first `count` items (keys and values in turn);
+ * 0: the key is not among them. */
 static size_t find_last(const json_value *object, size_t count, const char *key) {
     while (count && strcmp(object->items[count - 2].text, key)) count -= 2;
     return count;

@@ -10,7 +10,7 @@
 
 /* A value. Functions that take one accept NULL, a value that is not there. */
 typedef struct json_value {
-    char kind;            /* its first character: one of { [ " t f n, or 0 for any number */
+    char kind;            /* its first character: one of { [ " t f n, or '0' for any number */
     const char *at, *end; /* where it stands in the text */
     size_t count;         /* of items */
     union {
@@ -27,27 +27,28 @@ typedef struct json_tree {
     char *texts;        /* of all strings */
 } json_tree;
 
-/* Reads the value at s->at and nothing but white space behind it. If it returns false, nothing is to be freed
- * and s->expected says what should be at s->at; NULL: there is no memory. The tree points into the text. */
+/* Reads the value at s->at and nothing but white space behind it. On failure it returns false, frees what it
+ * allocated, and s->expected says what should be at s->at; NULL: out of memory. The tree points into the
+ * text. */
 bool json_tree_read(json_tree *tree, json_scan *s);
 void json_tree_free(json_tree *tree);
 
 static inline bool json_is(const json_value *v, char kind) {
     return v && v->kind == kind;
 }
-/* How many elements an array has; 0: it is no array. */
+/* Returns the number of elements of an array; 0 if it is not an array. */
 static inline size_t json_elements(const json_value *array) {
     return json_is(array, '[') ? array->count : 0;
 }
-/* NULL: it is no array, or has not so many. */
+/* Returns element i; NULL if it is not an array, or has fewer elements. */
 static inline const json_value *json_element(const json_value *array, size_t i) {
     return i < json_elements(array) ? &array->items[i] : NULL;
 }
-/* The value of a key of an object, the last one if the key is there twice. */
+/* Returns the value of a key of an object (the last one if the key is there twice); NULL if there is none. */
 const json_value *json_member(const json_value *object, const char *key);
 /* Whether an object has the key more than once. */
 bool json_is_twice(const json_value *object, const char *key);
-/* The text of a string; NULL: it is no string. */
+/* Returns the text of a string; NULL if it is not a string. */
 static inline const char *json_text(const json_value *v) {
     return json_is(v, '"') ? v->text : NULL;
 }

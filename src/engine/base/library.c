@@ -13,7 +13,7 @@
 
 #include "engine/base/error.h"
 
-/* The name of the mapped file that a line of /proc/self/maps tells of, if the address lies in it; or NULL. */
+/* Returns the file name in a line of /proc/self/maps if the address lies in that mapping, else NULL. */
 static char *mapped_name(char *line, uintptr_t address) {
     uintptr_t from, to;
     int name = 0;
@@ -23,8 +23,8 @@ static char *mapped_name(char *line, uintptr_t address) {
 }
 
 /* The kernel knows which file this code was mapped from. argv[0], and what the loader makes of it, may be a
- * link in a folder that anyone can write to. No memory is taken: a program that is short of it must not miss
- * its models. */
+ * link in a folder that anyone can write to. Allocates nothing: a program that is short of memory must still
+ * find its models. */
 void library_folder(char *path, size_t room) {
     static const char here = 0;
     char text[2 * PATH_MAX], *name = NULL;

@@ -7,11 +7,11 @@
 
 #include "ordernet.h"
 
-/* The folder of the file that this code was loaded from (the program, or libordernet.so), links resolved,
- * with a slash at its end; "" if it is unknown. */
+/* Writes to path [room] the folder of the file that this code was loaded from (the program, or
+ * libordernet.so), links resolved, with a slash at its end; "" if it is unknown. */
 void library_folder(char *path, size_t room);
 
-/* The value of the environment variable; NULL if it is not set. */
+/* Returns the value of the environment variable; NULL if it is not set or empty. */
 const char *library_named(const char *variable);
 
 /* Loads the file that the environment variable names, or else `name` from the folder of this code (the

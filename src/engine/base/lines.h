@@ -1,4 +1,4 @@
-/* Finds names in a text that has one per line, such as those of a model's relations. */
+/* Counts and finds the lines of a text, such as the names of a model's relations, one per line. */
 #ifndef BASE_LINES_H
 #define BASE_LINES_H
 
@@ -11,7 +11,7 @@ static inline int lines_count(const char *text) {
     return count;
 }
 
-/* Name k < lines_count, which is not ended by NUL: its length. */
+/* Points *name to line k < lines_count, which is not NUL-terminated; returns its length. */
 static inline size_t lines_find(const char *text, int k, const char **name) {
     for (; k > 0 && strchr(text, '\n'); k--) text = strchr(text, '\n') + 1;
     *name = text;

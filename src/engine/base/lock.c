@@ -38,7 +38,7 @@ static onet_status held(int fd, const char *what, onet_error *err) {
                 what, text[0] ? text : "an unknown process");
 }
 
-/* Whether the file that was locked is still the one of that name: its last holder removes it. */
+/* Whether the file that was locked is still the one at the path: the last holder may have removed it. */
 static bool is_current(int fd, const char *path) {
     struct stat own, there;
     return !fstat(fd, &own) && !stat(path, &there) && own.st_ino == there.st_ino &&
@@ -54,7 +54,7 @@ onet_status lock_acquire(lock *l, const char *path, const char *what, onet_error
             return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", path,
                         strerror(errno));
         if (flock(fd, LOCK_EX | LOCK_NB)) {
-            /* A file system without locks: there nothing keeps two trainings apart. */
+            /* A file system without locks cannot keep two trainings apart. */
             onet_status status = errno == EWOULDBLOCK ? held(fd, what, err) : ONET_OK;
             close(fd);
             return status;

@@ -6,16 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* count * size; false if that overflows. */
+/* *product = count * size; returns false if that overflows. */
 bool size_mul(size_t count, size_t size, size_t *product);
 
-/* Zeroed, 64-byte aligned memory for count elements; NULL if there is not enough. Free with free(). */
+/* Returns zeroed, 64-byte aligned memory for count elements; NULL if there is not enough. Free with free().
+ */
 void *array_new(size_t count, size_t size);
-/* The same, not zeroed. */
+/* As array_new, but not zeroed. */
 void *array_room(size_t count, size_t size);
 
-/* Grows *array (any realloc-able block) so that it holds at least `need` elements; false, and the block
- * unchanged, if memory runs out. */
+/* Grows the array whose pointer is at array_pointer (NULL, or any block that realloc takes) to at least
+ * `need` elements; returns false, with the array unchanged, if memory runs out. */
 bool array_reserve(void *array_pointer, size_t *capacity, size_t need, size_t size);
 
 #endif

@@ -14,7 +14,7 @@ static uint64_t hash(const char *text, size_t length) {
     return h ^ h >> 32;
 }
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* Returns the slot that holds the name, or the empty one where it belongs. */
 static size_t find(const names *n, const char *text, size_t length) {
     size_t slot = (size_t)hash(text, length) & (n->slots - 1);
     for (; n->table[slot]; slot = (slot + 1) & (n->slots - 1)) {
@@ -24,7 +24,7 @@ static size_t find(const names *n, const char *text, size_t length) {
     return slot;
 }
 
-/* Twice as many slots; at most half of them are ever used. */
+/* Doubles the slots; at most half of them are ever used. */
 static bool widen(names *n) {
     names wider = *n;
     wider.slots = n->slots ? 2 * n->slots : 64;

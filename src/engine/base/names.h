@@ -14,8 +14,8 @@ typedef struct names {
     size_t slots, at_room, text_room;
 } names;
 
-/* All zero is empty. *number is the name's; it is new when it equals the count before. False when memory is
- * short. */
+/* Sets *number to the number of the name, which is added if it is new: *number is then the count before. A
+ * struct of zeros is empty. Returns false when memory is short. */
 bool names_add(names *n, const char *text, size_t length, size_t *number);
 void names_free(names *n);
 

@@ -1,5 +1,5 @@
-/* Parses and prints numbers independently of the program's locale, and tells whether numbers look like ids.
- */
+/* Parses and prints numbers independently of the program's locale, and tells whether a double or float rounds
+ * a number and whether numbers look like ids. */
 #include "engine/base/number.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ bool number_to_float(double value, float *result) {
     return true;
 }
 
-/* The exponent at p, of a number that is finite. */
+/* Returns the exponent written at p. */
 static int64_t exponent_of(const char *p, const char *end) {
     int64_t exponent = 0;
     bool minus = p < end && *p == '-';
@@ -127,7 +127,7 @@ static int64_t exponent_of(const char *p, const char *end) {
 bool number_is_rounded(const char *text, const char *end, double value) {
     enum { DIGITS = 309 }; /* of DBL_MAX */
     char digit[DIGITS], near[DIGITS + 16];
-    int digits = 0, zeros = 0; /* from the first to the last that is not 0; behind that one */
+    int digits = 0, zeros = 0; /* digits from the first to the last that is not 0; zeros behind the last */
     int64_t places = 0;        /* digits behind the point */
     int64_t power = 0;         /* of ten, of the last digit that is not 0 */
     bool point = false;
@@ -208,7 +208,7 @@ double number_parse(const char *text, char **end) {
     return plain ? strtod_l(text, end, plain) : strtod(text, end);
 }
 
-/* Digits of a float: as few as read back as the same value. */
+/* How many digits are tried, from the fewest, until they read back as the same value. */
 enum { FLOAT_LEAST = 6, FLOAT_MOST = 9, DOUBLE_LEAST = 15, DOUBLE_MOST = 17 };
 
 /* Writes m, which has `digits` digits, as d.ddd * 10^exponent without the zeros at its end; exponent is -4
@@ -231,8 +231,8 @@ static size_t place_point(char *text, bool negative, uint64_t m, int digits, int
     return (size_t)(p - text);
 }
 
-/* The text of "%.*g" for numbers from 1e-4 to 1e5, many times as fast as printf; 0: printf must do it. A
- * float has 24 bits and 5^12 has 28, so that their product is exact as a double, and rounded once. */
+/* Writes what "%.*g" writes, many times as fast, for numbers from 1e-4 to 1e5; returns 0 for others. A float
+ * has 24 bits and 5^12 has 28, so that their product is exact as a double, and rounded once. */
 static size_t text_at_once(char *text, float value) {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
     static const double bound[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
@@ -262,8 +262,8 @@ size_t number_text_float(char text[NUMBER_TEXT], float value) {
     return (size_t)length;
 }
 
-/* The text of a number with few digits, which most are; 0: printf must do it. Both m and the power are exact
- * as doubles, so that number_scan, which divides them too, reads the same value. */
+/* Writes the text of a number with few digits, as most have; returns 0 for others. Both m and the power are
+ * exact as doubles, so that number_scan, which divides them too, reads the same value. */
 static size_t text_of_few_digits(char text[NUMBER_TEXT], double value) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};

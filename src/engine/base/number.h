@@ -1,5 +1,5 @@
-/* Parses and prints numbers, the same in every locale; also finds values that a double rounds, and columns of
- * numbers that look like ids. */
+/* Parses and prints numbers, the same in every locale; also recognises whole numbers that a double or float
+ * rounds, names such as inf and nan, and columns of numbers that look like ids. */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
@@ -17,7 +17,7 @@ typedef enum number_grammar {
  * text if no number starts there. *value is the nearest double, infinite if the number is out of range. */
 const char *number_scan(const char *text, const char *end, number_grammar grammar, double *value);
 
-/* The nearest float; false if that is infinite, or if value is NaN. */
+/* Sets *result to the nearest float; returns false if that is infinite, or if value is NaN. */
 bool number_to_float(double value, float *result);
 
 /* Whether the text is a whole number that double cannot hold: value, its nearest double, differs from it even
@@ -27,35 +27,36 @@ bool number_is_rounded(const char *text, const char *end, double value);
 #define NUMBER_ROUNDED                                                                                       \
     "a whole number that double cannot hold exactly; subtract a common offset from all values"
 
-/* Whether value is a whole number, of up to 2^53, that float rounds, as 16777217: larger doubles are whole
- * numbers too, whatever they are meant to be. For relations, which are floats. */
+/* Whether value is a whole number of at most 2^53 that float rounds, such as 16777217. Every larger double is
+ * whole, so it does not count. For relations, which are floats. */
 bool number_rounds_in_float(double value);
 #define NUMBER_ROUNDED_IN_FLOAT                                                                              \
     "a whole number that float32 rounds; relations are kept with 7 digits: divide all of them by a common "  \
     "factor or subtract an offset"
 
-/* For qsort of doubles. */
+/* Compares two doubles, for qsort. */
 int number_ascending(const void *a, const void *b);
 
 /* Whether value [count], which it sorts, looks like ids: whole numbers, all distinct, and closer to each
- * other than times or amounts are. Fewer than NUMBERS_ENOUGH may be so by chance. */
+ * other than times or amounts are. False for fewer than NUMBERS_ENOUGH, which may be so by chance. */
 enum { NUMBERS_ENOUGH = 20 };
 bool numbers_are_ids(double *value, size_t count);
 
-/* The length of the name of a number that is not finite (nan, inf, infinity, in any case, with or without a
- * sign) at text; 0 if there is none. */
+/* Returns the length of nan, inf or infinity (in any case, with or without a sign) at text; 0 if there is
+ * none. */
 size_t number_not_finite(const char *text, const char *end);
 
 enum { NUMBER_TEXT = 32 };
-/* Writes the shortest text that reads back as the same value, NUL-terminated; returns its length. */
+/* Write the shortest text that reads back as the same float (_float) or double (_exact), NUL-terminated;
+ * return its length. */
 size_t number_text_float(char text[NUMBER_TEXT], float value);
 size_t number_text_exact(char text[NUMBER_TEXT], double value);
-/* In 9 digits, enough for a log-probability. */
+/* Writes at most 9 digits, enough for a log-probability; returns the length. */
 size_t number_text_double(char text[NUMBER_TEXT], double value);
-/* "%d" without its cost; returns the length. */
+/* Writes a whole number, faster than printf; returns the length. */
 size_t number_text_int(char text[NUMBER_TEXT], int64_t value);
 
-/* snprintf and strtod as in the C locale, whatever the program's is. */
+/* snprintf, vsnprintf and strtod in the C locale, whatever the program's locale is. */
 int number_print(char *text, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int number_vprint(char *text, size_t room, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));

@@ -1,5 +1,5 @@
-/* Writes a file under a temporary name and renames it at the end, so that it appears whole or not at all;
- * compresses names ending in .gz. */
+/* Writes files under a temporary name that is renamed at the end, so that a file appears whole or not at all;
+ * standard output, pipes and devices directly. Compresses names ending in .gz; quotes fields of CSV. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -19,13 +19,13 @@ enum { CHUNK = FILE_CHUNK };
 
 struct output {
     int fd;
-    char *name;          /* for sentences */
+    char *name;          /* for error messages */
     temporary temporary; /* its path is NULL if the bytes are written directly */
     bool gzip;
     z_stream z;
     char *buffer; /* [CHUNK] */
     size_t held;
-    onet_status status; /* the first error; why says it */
+    onet_status status; /* the first error; why has its message */
     onet_error why;
 };
 
@@ -114,7 +114,7 @@ static void write_all(output *out, const char *data, size_t size) {
     }
 }
 
-/* Compresses what is held (and, with Z_FINISH, ends the gzip member) and writes it. */
+/* Compresses and writes the buffer; Z_FINISH ends the gzip member. */
 static void deflate_held(output *out, int flush) {
     char packed[CHUNK / 4];
     out->z.next_in = (Bytef *)out->buffer;

@@ -15,7 +15,7 @@ uint64_t rng_u64(rng *r);
 double rng_uniform(rng *r);                 /* in [0, 1), 53 bits */
 uint64_t rng_below(rng *r, uint64_t bound); /* in [0, bound), unbiased; bound > 0 */
 double rng_normal(rng *r);                  /* mean 0, variance 1 */
-/* A random permutation of 0 .. count-1 to place. */
+/* Writes a random permutation of 0 .. count-1 to place [count]. */
 void rng_permutation(rng *r, size_t *place, size_t count);
 
 #endif

@@ -13,11 +13,11 @@ typedef struct sha256 {
 
 void sha256_start(sha256 *s);
 void sha256_add(sha256 *s, const void *data, size_t size);
-/* The hash of all bytes added so far, as 64 lower-case hex digits; more may be added afterwards. */
+/* Writes the hash of all bytes added so far, as 64 lower-case hex digits; more may be added afterwards. */
 void sha256_hex(const sha256 *s, char hex[65]);
 
-/* Adds whole blocks of 64 bytes to the state: with the CPU's SHA instructions if it has them, and in plain C,
- * which the test compares them with. */
+/* Both add blocks of 64 bytes to the state h: sha256_blocks with the CPU's SHA instructions if it has them,
+ * sha256_blocks_plain in plain C, with which the test compares it. */
 void sha256_blocks(uint32_t h[8], const uint8_t *p, size_t blocks);
 void sha256_blocks_plain(uint32_t h[8], const uint8_t *p, size_t blocks);
 

@@ -1,4 +1,5 @@
-/* Escapes control characters and invalid UTF-8 in text that is shown to people. */
+/* Escapes control characters and invalid UTF-8 in text that is shown to people, and widens printf's columns
+ * for UTF-8. */
 #include "engine/base/shown.h"
 
 #include <stdbool.h>
@@ -13,8 +14,8 @@ static bool is_control(uint32_t c) {
            (c >= 0x2066 && c <= 0x2069);
 }
 
-/* The bytes of the first character of text [length], and its code point; 0: not UTF-8. The library for GPUs
- * is built with this file too, so it does without utf8proc. */
+/* Returns the number of bytes of the first character of text [length] and sets *c to its code point; 0: not
+ * UTF-8. Without utf8proc, since the GPU library is built with this file too. */
 static size_t decode(const unsigned char *text, size_t length, uint32_t *c) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800,
                                      0x10000}; /* longer forms of the same code point are invalid */
@@ -30,7 +31,8 @@ static size_t decode(const unsigned char *text, size_t length, uint32_t *c) {
     return *c < least[bytes] || *c > 0x10ffff || surrogate ? 0 : bytes;
 }
 
-/* The shown form of the first character of text [length], and how many bytes the character has. */
+/* Writes the escaped form of the first character of text [length] to out; returns the number of bytes of the
+ * character. */
 static size_t escape(const char *text, size_t length, char out[16]) {
     uint32_t c;
     size_t used = decode((const unsigned char *)text, length, &c);

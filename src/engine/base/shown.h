@@ -12,13 +12,13 @@ enum { SHOWN = 1024 };
  * whole or not at all. */
 char *shown_text(char *to, size_t room, const char *text, size_t length);
 
-/* The same for text that ends in NUL. */
+/* As shown_text, for text that ends in NUL. */
 char *shown(char to[SHOWN], const char *text);
 
-/* The width for printf's %*s, which counts bytes, that gives shown text `columns` characters. */
+/* Returns the width for printf's %*s, which counts bytes, that pads text to `columns` characters. */
 int shown_width(const char *text, int columns);
 
-/* All of it, however long, in memory that the caller frees; NULL: out of memory. */
+/* Returns a copy of the whole text, escaped, which the caller frees; NULL: out of memory. */
 char *shown_copy(const char *text);
 
 #endif

@@ -8,7 +8,7 @@
 /* Copies the caller's options over the defaults in `own` [own_size]. Both structs begin with a size_t, the
  * size of the caller's struct. Fields that a shorter struct lacks keep their defaults. A longer one comes
  * from a newer header: fields that this library does not know must be zero. given may be NULL. ONET_USAGE,
- * with `type` in the sentence, if the size was not set. */
+ * naming `type`, if the size is not set, or a field that this library does not know is. */
 onet_status sized_take(void *own, size_t own_size, const void *given, const char *type, onet_error *err);
 
 /* Copies defaults to the caller: as much of `own` [own_size] as fits the caller's struct of `size` bytes,

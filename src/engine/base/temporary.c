@@ -12,7 +12,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* The folder of a path, with its last slash; false if it does not fit. */
+/* Writes the folder of a path, with its last slash ("." if it has none); returns false if it does not fit. */
 static bool folder_of(const char *path, char *folder, size_t room) {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 1;
@@ -22,17 +22,17 @@ static bool folder_of(const char *path, char *folder, size_t room) {
     return true;
 }
 
-/* An unnamed file in the folder of the path, so that a killed process leaves nothing behind; -1 if the file
- * system has no unnamed files. */
+/* Opens an unnamed file in the folder of the path, so that a killed process leaves nothing behind; returns -1
+ * if the file system has no unnamed files. */
 static int open_nameless(const char *path) {
     char folder[PATH_MAX];
-    /* Its name is given to it through /proc, in give_name. */
+    /* give_name names the file through /proc. */
     if (access("/proc/self/fd", X_OK) || !folder_of(path, folder, sizeof folder)) return -1;
     return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 }
 
-/* A process locks its temporary file as long as it writes it; the kernel drops the lock when the process
- * ends, however it ends. True on file systems without locks. */
+/* Locks a temporary file while it is written; the kernel drops the lock when the process ends, however it
+ * ends. Returns false if another process holds the lock; true on file systems without locks. */
 static bool lock(int fd) {
     return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK;
 }
@@ -56,7 +56,8 @@ static void remove_strays(const char *path) {
     if (list) closedir(list);
 }
 
-/* A file under the temporary name, locked before anyone could take it for a stray one. */
+/* Creates the file under its temporary name and locks it; tries again if another process removed it as a
+ * stray one before the lock. */
 static int open_named(const char *name) {
     for (int tries = 0; tries < 10; tries++) {
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -13,15 +13,15 @@ typedef struct temporary {
     bool named; /* whether it has that name already */
 } temporary;
 
-/* Opens it with the permissions of the file that it will replace, *old, if there is one, and removes the
- * temporary files that killed processes left there. All functions return false on failure and leave the
- * reason in errno; temporary_drop frees what an open that failed has made. */
+/* Opens a temporary file for path, with the permissions of the file that it will replace, *old (NULL: none),
+ * and removes temporary files of the same path that killed processes left. All functions return false on
+ * failure, with the reason in errno; temporary_drop must follow a failed temporary_open too. */
 bool temporary_open(temporary *t, const char *path, const struct stat *old);
-/* Writes it to disk and gives it its name, if it does not have one yet. */
+/* Syncs the file to disk and gives it its temporary name, if it does not have it yet. */
 bool temporary_finish(temporary *t);
-/* Renames it, once it is finished and closed, to the path. */
+/* Renames the file to the path. To be called after temporary_finish, when the file is closed. */
 bool temporary_replace(temporary *t);
-/* Removes it, unless it was renamed, and frees the names. */
+/* Removes the file, unless it was renamed, and frees the names. */
 void temporary_drop(temporary *t);
 
 #endif

@@ -15,10 +15,10 @@
  * neighbours, and on a busy machine from the thread that is waited for. */
 enum { SPINS = 500, YIELDS = 50, LONG_WAIT = 20000 };
 
-/* The state: the number of a run, and the next job that it has. A thread takes a job by replacing a state
- * that it has read. Between two runs no job is left, under a number of its own, and only then do fn, arg and
- * jobs change: a thread that wakes up late and reads one of the new values can no longer take a job under
- * the old number. */
+/* The state: the number of a run and its next job. A thread takes a job by replacing a state that it has
+ * read. Between two runs no job is left, under a number of its own, and only then do fn, arg and jobs change:
+ * a thread that wakes up late and reads one of the new values can no longer take a job under the old number.
+ */
 static inline uint64_t state_of(uint32_t run, uint32_t next) {
     return (uint64_t)run << 32 | next;
 }

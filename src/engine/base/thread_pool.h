@@ -1,5 +1,6 @@
-/* Runs numbered jobs on a pool of threads. Which thread runs which job is not fixed; jobs that each write
- * only to their own memory give the same result for any number of threads. */
+/* Runs numbered jobs on a pool of threads, which several callers may share in turn (thread_pool_hold). Which
+ * thread runs which job is not fixed; jobs that each write only to their own memory give the same result for
+ * any number of threads. */
 #ifndef BASE_THREAD_POOL_H
 #define BASE_THREAD_POOL_H
 
@@ -16,8 +17,8 @@ int thread_pool_threads(const thread_pool *p);
 typedef void thread_pool_job(void *arg, int job, int thread);
 void thread_pool_run(thread_pool *p, int jobs, thread_pool_job *fn, void *arg);
 
-/* Between thread_pool_hold and thread_pool_release a job runs alone: others that call thread_pool_hold wait.
- * p may be NULL. */
+/* A lock for callers that share the pool: between thread_pool_hold and thread_pool_release no other thread
+ * gets past thread_pool_hold. p may be NULL: no lock. */
 void thread_pool_hold(thread_pool *p);
 void thread_pool_release(thread_pool *p);
 

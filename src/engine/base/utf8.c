@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the character that begins at text, of which left bytes remain; 0: it is none. */
+/* Returns the number of bytes of the character at text, which has `left` bytes; 0: not valid. */
 static size_t character(const unsigned char *text, size_t left) {
     unsigned char first = text[0];
     if (first < 0x80) return 1;

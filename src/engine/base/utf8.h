@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The number of bytes at the start of text that are valid UTF-8; length if all are. */
+/* Returns how many bytes at the start of text are valid UTF-8; length if all are. */
 size_t utf8_valid(const char *text, size_t length);
 
 #endif

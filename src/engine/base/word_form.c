@@ -1,5 +1,5 @@
-/* Changes the case of UTF-8 words and joins accents to their letters (NFC) with utf8proc, and replaces
- * typographic quotes and dashes by plain ones. */
+/* Changes UTF-8 words with utf8proc: lower case, title case, accents joined to their letters (NFC); tells
+ * whether text has upper and lower case; replaces typographic quotes and hyphens by plain ones. */
 #include "engine/base/word_form.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ bool word_has_case(const char *text, size_t length) {
     return false;
 }
 
-/* The plain character for a typographic one. */
+/* Returns the plain character for a typographic quote or hyphen, and others as they are. */
 static utf8proc_int32_t plain_point(utf8proc_int32_t point) {
     switch (point) {
     case 0x2018: /* quotation marks */

@@ -1,5 +1,6 @@
 /* Implements the onet_world functions of the public API: loads the MPI library if the environment says that
- * there are several ranks, and makes the ranks agree on errors. */
+ * there are several ranks, makes the ranks agree on errors, compares their data, and ends the others after a
+ * failed start. */
 #include "engine/base/world.h"
 
 #include <stdio.h>
@@ -28,7 +29,8 @@ static int number(const char *variable) {
     return value > 0 && value < 1 << 20 ? (int)value : 0;
 }
 
-/* The number of ranks that were started together; 1 if the environment says nothing. */
+/* Returns the number of ranks that were started together (1 if the environment says nothing) and sets *rank.
+ */
 static int started(int *rank) {
     for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
         int size = number(starters[i].size);
@@ -89,7 +91,7 @@ void world_abandon(onet_status status) {
 
 onet_status world_agree(const world *w, onet_status status, onet_error *err) {
     if (!w) return status;
-    /* Finds the first rank that failed with a sum: each rank has its own element in a small table. */
+    /* Finds the first rank that failed by summing a table in which each rank sets its own element. */
     enum { PLACES = 64 };
     for (int first = 0; first < w->size; first += PLACES) {
         double table[PLACES] = {0};

@@ -1,5 +1,5 @@
 /* Accesses and compares columns (the names of features, the kinds of their values, the values that replace
- * missing ones), and fills in the missing values of items. */
+ * missing ones), finds the kind of a column from its values, recognises missing values and fills them in. */
 #include "engine/data/columns.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Describes the columns of a table that are features: their names, the kinds of their values (number, date,
  * truth value), and the values that replace missing ones. A model keeps them, so that new data are read as
- * its training data were. */
+ * its training data were. Also selects features by name, and counts, refuses or fills in missing values. */
 #ifndef DATA_COLUMNS_H
 #define DATA_COLUMNS_H
 
@@ -15,8 +15,8 @@ struct onet_columns {
     char *set, *rank; /* the other two columns; NULL: not known */
     char *kind;       /* [width] and NUL: KIND_NUMBER, ...; NULL: all are numbers */
     char *unused;     /* columns of text that were not named as features, "colour, when"; NULL: none */
-    char *misspelt;   /* sentences about those that look like numbers, a line each; NULL: none */
-    char *unknown;    /* sentences about categories without a value that the model knows; NULL: none */
+    char *misspelt;   /* messages about text columns that look like numbers, one per line; NULL: none */
+    char *unknown;    /* messages about categories of which the model knows no value; NULL: none */
     onet_missing missing;
     float *fill;   /* [width]: replaces a missing value; NULL where missing is ERROR */
     uint8_t *flag; /* [width]: 1: an indicator of missing values is added after the features; NULL: there are
@@ -30,38 +30,40 @@ enum { KIND_NUMBER = '-', KIND_DATE = 'd', KIND_TRUTH = 't' };
  * which stands for a truth value too. */
 enum { SEEN_FLAG = 1, SEEN_NUMBER = 2, SEEN_DATE = 4, SEEN_TRUTH = 8 };
 
+/* Returns SEEN_FLAG for 0 and 1, else SEEN_NUMBER. */
 unsigned seen_number(double value);
-/* text: one that text_value takes. */
+/* Returns SEEN_DATE or SEEN_TRUTH; text must be one that text_value accepts. */
 unsigned seen_text(const char *text);
-/* "a number", "a date", "a truth value": one of the bits. */
+/* Returns "a number", "a date" or "a truth value". */
 const char *seen_name(unsigned seen);
-/* The kind of a column in which these were seen; 0: they do not go together, as dates and numbers. */
+/* Returns the kind of a column with these values; 0: they do not go together, such as dates and numbers. */
 char kind_of_seen(unsigned seen);
-/* ", but the model was trained on dates there; ...": why a value is refused; NULL: it is of the kind that the
- * model has for feature j, or what the model has is not known. */
+/* Returns why a value is refused, the end of an error message: ", but the model was trained on dates there;
+ * ...". NULL: the value is of the kind that the model has for feature j, or that kind is not known. */
 const char *columns_refuse(const onet_columns *model, int j, unsigned seen);
 
-/* kind [width] is copied, unless all are numbers. */
+/* Copies kind [width], unless all are numbers. */
 onet_status columns_take_kinds(onet_columns *columns, const char *kind, onet_error *err);
 /* Sets the values that replace missing ones, fill [width], and the features with an indicator, flag [width]
  * or NULL; both are copied. */
 onet_status columns_take_missing(onet_columns *columns, onet_missing missing, const float *fill,
                                  const uint8_t *flag, onet_error *err);
-/* Items [n, width] of the user's data to items [n, inputs] of sets: missing values (NaN) are filled in. */
+/* Write items [n, inputs] of sets from items [n, width] of the user's data, with missing values (NaN) filled
+ * in. */
 void columns_fill(const onet_columns *columns, const double *from, size_t n, double *to);
 void columns_fill_floats(const onet_columns *columns, const float *from, size_t n, float *to);
 onet_status columns_add_unused(onet_columns *columns, const char *name, size_t length, onet_error *err);
 onet_status columns_add_misspelt(onet_columns *columns, const char *sentence, onet_error *err);
-/* Whether both have names and these differ: *feature is the first that does. */
+/* Whether both have names and the names differ; then *feature is the first that does. */
 bool columns_differ(const onet_columns *a, const onet_columns *b, int *feature);
-/* ONET_BAD where the sets' features have other names than those of the model. Either may be NULL. */
+/* Returns ONET_BAD if the sets' features have other names than those of the model. Either may be NULL. */
 onet_status columns_check(const onet_columns *sets, const onet_columns *model, onet_error *err);
 
 /* Copies the next of a comma-separated list of names to name, which has room for the whole list, and returns
  * its length; *list then points to the one behind it, NULL at the end. A name in double quotes may have
  * commas, and each of its own quotes doubled, as in CSV. */
 size_t columns_next_name(const char **list, char *name);
-/* Columns of the features in such a list. */
+/* Makes columns with the names in such a list. */
 onet_status columns_of_list(onet_columns **columns, const char *list, onet_error *err);
 /* ONET_USAGE where a name of such a list is that of another feature of the model than it would stand for. */
 onet_status columns_check_list(const char *list, const onet_columns *model, onet_error *err);
@@ -73,10 +75,12 @@ bool columns_other(const char *list, const onet_columns *model, char *name);
  * names; without names, columns are ignored. */
 onet_status columns_choose(onet_sets *sets, const char *file, const onet_read_options *options,
                            onet_error *err);
-/* ONET_BAD: options->features is set and the features have no names. line 0: the file has no lines. */
+/* Reports, with ONET_BAD, that options->features is set but the features have no names. line 0: the file has
+ * no lines. */
 onet_status columns_no_names(const char *file, long line, onet_error *err);
 
-/* onet_read_options.missing where missing features are copied as they are; relations may not be missing. */
+/* A value of onet_read_options.missing, for conversions: missing features stay NaN; missing relations are
+ * refused. */
 enum { MISSING_COPIED = ONET_MISSING_INDICATOR + 1 };
 
 /* Whether the text of a field is a missing value: "NA", "null", nothing, ... */
@@ -91,10 +95,10 @@ typedef struct missing_count {
     int feature; /* of the first */
 } missing_count;
 
-/* Counts the values that items [n, width] lack. */
+/* Counts the missing values (NaN) of items [n, width]. */
 void missing_add(missing_count *m, const double *items, size_t n, int width, long line, size_t set);
-/* ONET_BAD if there are any. file may be NULL. trained: the model that is to order the sets was trained
- * without missing values. */
+/* Returns ONET_BAD if there are any. file may be NULL. trained: the model that is to order the sets was
+ * trained without missing values. */
 onet_status missing_refuse(const missing_count *m, const char *file, const onet_columns *columns,
                            bool trained, onet_error *err);
 /* Fills in the missing values of sets that were read, as the options say, and keeps the fillers in their

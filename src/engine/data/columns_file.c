@@ -11,7 +11,7 @@
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
-/* name [width] into text, which holds them one after the other. */
+/* Points name [width] at the names in text, each of which ends in NUL. */
 static onet_status find_names(const char **name, int width, const char *text, size_t size, const char *file,
                               onet_error *err) {
     const char *at = text, *end = text + size;
@@ -91,7 +91,8 @@ onet_status columns_file_read(onet_columns **columns, const safetensors *file, i
     if (!missing) return safetensors_newer(file, "missing", text, err);
     if ((missing->value != ONET_MISSING_ERROR) != (fill != NULL) || (flag && !fill))
         return fail(err, ONET_BAD,
-                    "%s: its missing is \"%.40s\", which does not go with its tensors; make the "
+                    "%s: metadata \"missing\" is \"%.40s\", which contradicts the tensors missing.fill and "
+                    "missing.flag; make the "
                     "file again",
                     name, text ? text : "");
     if (names) status = safetensors_expect(file, "columns.names", ST_U8, 1, &any, &names, err);

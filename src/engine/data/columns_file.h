@@ -7,10 +7,11 @@
 #include "engine/data/columns.h"
 #include "engine/data/safetensors.h"
 
-/* *columns is NULL where the file has none. inputs: features that they must come to. */
+/* Reads columns; *columns is NULL if the file has none. inputs: the number of features, with indicators, that
+ * they must have. */
 onet_status columns_file_read(onet_columns **columns, const safetensors *file, int inputs, onet_error *err);
 
-/* The tensors and pairs, to be written: they live as long as memory and columns. */
+/* The tensors and metadata to write, valid as long as this struct and the columns. */
 typedef struct columns_tensors {
     st_tensor tensor[3];
     st_pair pair[4];

@@ -1,4 +1,5 @@
-/* Creates and copies columns, parses lists of their names, and selects features of sets by name. */
+/* Creates and copies columns, sets their kinds and the values that replace missing ones, parses lists of
+ * names, and selects features of sets by name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static onet_status check_names(int width, const char *const *name, onet_error *e
     return status;
 }
 
-/* Names [inputs] in one block: those of the features, then those of the indicators. */
+/* Allocates the names [inputs] in one block: those of the features, then those of the indicators. */
 static char **make_names(int width, const char *const *from, const uint8_t *flag, int inputs) {
     size_t letters = 0;
     for (int j = 0; j < width; j++)
@@ -251,7 +252,8 @@ onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *columns, 
 
 /* ---- Features by name -------------------------------------------------------------------------------- */
 
-/* from [width]: where each of the names stands in `have`. *lacks: the first that does not, or -1. */
+/* Sets from [width] to the index of each name in `have`, and *lacks to the first name that is not there, or
+ * -1. */
 static void find_names(const onet_columns *have, char *const *name, int width, int *from, int *lacks) {
     *lacks = -1;
     for (int j = 0; j < width && *lacks < 0; j++) {
@@ -261,7 +263,7 @@ static void find_names(const onet_columns *have, char *const *name, int width, i
     }
 }
 
-/* The features from [width] of each item, and no others, in that order. */
+/* Keeps the features `from` [width] of each item, in that order, and no others. */
 static onet_status take_features(onet_sets *sets, const int *from, int width, char *const *name,
                                  onet_error *err) {
     size_t items = sets->start[sets->count], w = (size_t)width, before = (size_t)sets->width;

@@ -84,7 +84,7 @@ onet_status constraints_check(const onet_constraint *list, size_t count, size_t 
 
 /* ---- Do they go together? ---------------------------------------------------------------------------- */
 
-/* What the checks need to know of each item: [n]. */
+/* The place and the chain of each item: [n]. */
 typedef struct chains {
     int32_t *place;    /* the fixed place, -1: none */
     int32_t *previous; /* of its chain, -1: it is the first */
@@ -92,7 +92,7 @@ typedef struct chains {
     int32_t *depth;    /* items of the chain before it */
 } chains;
 
-/* Joins items that follow each other directly. */
+/* Joins items that follow each other directly to chains. */
 static onet_status join_chains(constraint_graph *g, const onet_constraint *list, size_t count, size_t base,
                                const chains *c, onet_error *err) {
     for (int i = 0; i < g->n; i++) g->next[i] = c->previous[i] = c->head[i] = -1;
@@ -121,7 +121,7 @@ static onet_status join_chains(constraint_graph *g, const onet_constraint *list,
     return ONET_OK;
 }
 
-/* Fixed places and the last item. */
+/* Finds the fixed places and the last item, and refuses those that contradict each other or a chain. */
 static onet_status fix_places(constraint_graph *g, const onet_constraint *list, size_t count, size_t base,
                               int placed, const chains *c, onet_error *err) {
     int32_t *place = c->place;
@@ -198,14 +198,15 @@ static onet_status check_pairs(const constraint_graph *g, const onet_constraint 
     return ONET_OK;
 }
 
-/* The chain head (or, in a chain, the item) that must wait for the constraint's first item; -1: none. */
+/* Returns the chain head (or, in a chain, the item) that must wait for the constraint's first item; -1: none.
+ */
 static int32_t waiting(const onet_constraint *c, size_t base, const int32_t *head) {
     int32_t other = (int32_t)(c->other - base);
     if (c->kind == ONET_NEXT) return other;
     return c->kind == ONET_BEFORE && head[c->item - base] != head[other] ? head[other] : -1;
 }
 
-/* Counting sort of the pairs by their first item. */
+/* Sorts the pairs by their first item (counting sort). */
 static void link_pairs(constraint_graph *g, const onet_constraint *list, size_t count, size_t base,
                        const int32_t *head) {
     size_t n = (size_t)g->n;
@@ -224,8 +225,8 @@ static void link_pairs(constraint_graph *g, const onet_constraint *list, size_t 
     g->after_start[0] = 0;
 }
 
-/* Every remaining item has a remaining predecessor, so n steps from predecessor to predecessor end on a
- * cycle. */
+/* Names the items of a cycle. Every remaining item has a remaining predecessor, so n steps from predecessor
+ * to predecessor end on a cycle. */
 static onet_status name_circle(const constraint_graph *g, const int32_t *left, int32_t *before,
                                onet_error *err) {
     enum { LISTED = 8 };
@@ -249,7 +250,7 @@ static onet_status name_circle(const constraint_graph *g, const int32_t *left, i
                 chained ? " and `next`" : "", length, list, length > LISTED ? "... after " : "", first);
 }
 
-/* Takes away items without predecessors until none is left; what cannot be taken away has a cycle. */
+/* Removes items without predecessors until none is left; items that cannot be removed have a cycle. */
 static onet_status check_circles(const constraint_graph *g, int32_t *left, int32_t *queue, onet_error *err) {
     int taken = 0, ready = 0;
     memcpy(left, g->predecessors, (size_t)g->n * sizeof *left);

@@ -24,7 +24,8 @@ typedef struct constraint_graph {
     int32_t *after;        /* [after_start[n]]: item i comes before after[after_start[i]] .. */
 } constraint_graph;
 
-/* Whether each constraint names what it may; the arguments are those of constraint_graph_make. */
+/* Checks that each constraint is of a known kind and names items and places of the set; the arguments are
+ * those of constraint_graph_make. */
 onet_status constraints_check(const onet_constraint *constraints, size_t count, size_t base, int n,
                               const uint8_t *context, onet_error *err);
 
@@ -32,13 +33,13 @@ onet_status constraints_check(const onet_constraint *constraints, size_t count, 
  * the caller may change the arrays of onet_sets in between, so that no graph is kept with them.
  *
  * The constraints of a set whose items are base .. base + n - 1 and whose context items, which must not be
- * named, are marked in context [n] (or NULL). ONET_BAD, with a sentence that names the constraints, when they
- * contradict each other or name no item of the set; there is nothing to free then. */
+ * named, are marked in context [n] (or NULL). ONET_BAD, with an error message that names the constraints,
+ * when they contradict each other or name no item of the set; there is nothing to free then. */
 onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *constraints, size_t count,
                                   size_t base, int n, const uint8_t *context, onet_error *err);
 void constraint_graph_free(constraint_graph *g);
 
-/* The graphs of all sets: [count], n = 0 for sets without constraints. ONET_BAD names the set. */
+/* Makes the graphs of all sets: [count], n = 0 for sets without constraints. ONET_BAD names the set. */
 onet_status constraint_graphs_new(constraint_graph **graphs, const onet_sets *sets, onet_error *err);
 void constraint_graphs_free(constraint_graph *graphs, size_t count);
 
@@ -51,12 +52,12 @@ static inline bool constraint_allows(const constraint_graph *g, const int32_t *w
     return !waits[item] && (item != g->last_head || t == placed - g->last_length);
 }
 
-/* Is `other` of such a constraint an item too? */
+/* Whether `other` of such a constraint is an item too. */
 static inline bool constraint_is_pair(onet_constraint_kind kind) {
     return kind == ONET_BEFORE || kind == ONET_NEXT;
 }
 
-/* The constraints on items first .. end - 1, of all constraints sorted by set: *count from *from on. */
+/* Finds the constraints on items first .. end - 1: *count of them from *from on. They are sorted by set. */
 void constraints_of(const onet_sets *sets, size_t first, size_t end, size_t *from, size_t *count);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads a CSV file whole into a table, and gives its sets. */
+/* Reads a CSV file whole into a table (csv_read), finds its separator, and returns its sets one by one
+ * (csv_record) or all at once (csv_take). */
 #include "engine/data/csv.h"
 
 #include <math.h>
@@ -69,8 +70,9 @@ onet_status csv_separator(input *in, const onet_read_options *options, char *sep
     *separator = ',';
     if (options && options->delimiter) {
         if (options->delimiter < 0 || options->delimiter > 127 || strchr("\"\r\n", options->delimiter))
-            return fail_field(err, ONET_USAGE, "onet_read_options.delimiter",
-                              "the delimiter is one character of ASCII, no quote and no end of a line");
+            return fail_field(
+                err, ONET_USAGE, "onet_read_options.delimiter",
+                "the delimiter must be one ASCII character other than a double quote or a line break");
         *separator = (char)options->delimiter;
         return ONET_OK;
     }
@@ -174,7 +176,7 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     r->length = 0;
 }
 
-/* The features as float32 and, where that rounds one, in double. */
+/* Sets the features as float32 and, if that rounds one of them, in double. */
 static onet_status take_items(csv_table *t, onet_sets *sets, onet_error *err) {
     size_t count = t->rows * (size_t)t->width;
     bool rounded = false;
@@ -191,7 +193,7 @@ static onet_status take_items(csv_table *t, onet_sets *sets, onet_error *err) {
     return ONET_OK;
 }
 
-/* The table's arrays become the sets', so that the features are held once. */
+/* Makes sets of the table, whose arrays become the sets', so that the features are held once. */
 onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     onet_sets *sets;
     size_t with = t->sets, without = t->sets;

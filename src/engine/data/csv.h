@@ -41,10 +41,10 @@ typedef struct csv_rows {
 
 /* Splits a row, text without its line ending. */
 onet_status csv_split(csv_rows *rows, const char *text, size_t length, long line, onet_error *err);
-/* The next row that is not blank; *end when there is none. */
+/* Reads the next row that is not blank; *end: there is none. */
 onet_status csv_next(csv_rows *rows, bool *end, onet_error *err);
-/* The value of a field: no quotes around it, no doubled quotes, and, where it was not quoted, no space around
- * it. Valid until the next call. */
+/* Returns the value of a field: no quotes around it, no doubled quotes, and, where it was not quoted, no
+ * space around it. Valid until the next call. */
 onet_status csv_plain(csv_rows *rows, size_t field, const char **text, size_t *length, onet_error *err);
 void csv_rows_free(csv_rows *rows);
 
@@ -62,7 +62,7 @@ typedef struct csv_column {
     char *name;
     csv_kind kind;
     int feature; /* CSV_FEATURE, CSV_OPEN: its place among the numbers of a row */
-    /* CSV_OPEN: what was seen of it. */
+    /* CSV_OPEN: what its values were so far. */
     size_t numbers, texts;
     size_t quoted;       /* numbers in quotes */
     bool text_first;     /* the first value was a text */
@@ -107,7 +107,8 @@ struct csv_table {
     bool one_set;                   /* there is no column that tells sets apart */
     size_t *start;                  /* [sets + 1] */
     double *items;                  /* [rows, width]; NaN: the value is missing */
-    lost_rows lost;   /* what the features do not tell; while reading, by columns and rows of the file */
+    lost_rows lost;   /* hashes of what the features do not distinguish (lost.h); while reading, by columns
+                       * and rows of the file */
     int32_t *order;   /* [rows]: within each set, where it is known; else NULL */
     uint8_t *context; /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
     bool *ordered;    /* [sets]: the set has ranks */
@@ -143,43 +144,45 @@ struct csv_table {
 
 /* Whether a file's name ends in .tsv, .gz and .xz left aside. */
 bool csv_name_of_tabs(const char *name);
-/* The separator of a file: as the options say, or its name or header tells. */
+/* Finds the separator of a file: from the options, else from its name or its header. */
 onet_status csv_separator(input *in, const onet_read_options *options, char *separator, onet_error *err);
 /* Reads the rest of the input. keep: the text too, for csv_kept_row and to be written back. */
 onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
                      bool keep, size_t limit, onet_error *err);
 void csv_free(csv_table *table);
-/* Notes what the features do not tell of column k in a row of the file (lost.h); false when memory is short.
- */
+/* Notes the hash of a value of column k that the features do not distinguish (lost.h); row: of the file.
+ * False when memory is short. */
 bool csv_lose(csv_table *table, size_t k, size_t row, uint64_t hash);
-/* Set s, which stays the table's. */
+/* Makes r set s; its memory stays the table's. */
 void csv_record(const csv_table *table, size_t s, onet_format format, record *r);
 
-/* All sets, with the features as float32; the table's arrays become theirs. */
+/* Makes sets of the table; they take over its arrays. */
 onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
 
 /* ---- The steps of csv_read --------------------------------------------------------------------------- */
 
-/* csv_header.c: what each column of the header is, as far as its name and the options tell. */
+/* Finds what each column of the header is, as far as its name and the options tell (csv_header.c). */
 onet_status csv_read_header(csv_table *table, csv_rows *rows, const onet_read_options *options,
                             onet_error *err);
-/* csv_values.c: the next row of the table. */
+/* Adds the next row to the table (csv_values.c). */
 onet_status csv_read_row(csv_table *table, csv_rows *rows, onet_error *err);
-/* csv_features.c, after the last row: which columns are features; the others leave the items. */
+/* After the last row: decides which columns are features, and removes the others from the items
+ * (csv_features.c). */
 onet_status csv_settle_features(csv_table *table, const onet_read_options *options, onet_error *err);
-/* csv_sets.c: the rows of each set together, and the order of its items by rank. */
+/* Puts the rows of each set together, and orders its items by rank (csv_sets.c). */
 onet_status csv_gather_sets(csv_table *table, onet_error *err);
 
 /* Removes white space around a name, in quotes or not. */
 void csv_trim(const char **text, size_t *length);
-/* What to write in place of a text that is spelt otherwise or stands for a missing value; else NULL. */
+/* Returns what to write in place of a number or date that is spelt otherwise (spelling.h), or of a dash for a
+ * missing value; NULL for other texts. */
 const char *csv_advice(const char *text);
 
 /* ---- Relations (csv_pairs.c) ------------------------------------------------------------------------- */
 
 /* Notes the name of the item in the row that is being read, whose set is known. */
 onet_status csv_pairs_note(csv_table *table, long line, const char *name, size_t length, onet_error *err);
-/* The relations of the table, whose sets are known, from the file options->pairs. */
+/* Reads the relations of the table, whose sets are known, from the file options->pairs. */
 onet_status csv_pairs_read(csv_table *table, const onet_read_options *options, size_t limit, onet_error *err);
 
 /* ---- Writing (csv_write.c) --------------------------------------------------------------------------- */

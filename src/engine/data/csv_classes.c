@@ -32,7 +32,7 @@ onet_status classes_name(csv_table *t, const char *name, size_t length, bool *fo
     return ONET_OK;
 }
 
-/* The hash of a text that has no feature. */
+/* Returns the hash of a text that has no feature. */
 static uint64_t text_hash(const char *text, size_t length) {
     return missing_text(text, length) ? LOST_MISSING : lost_hash(text, length);
 }
@@ -70,7 +70,7 @@ onet_status classes_note(csv_table *t, csv_column *c, const char *text, size_t l
     return ONET_OK;
 }
 
-/* Whether a text differs from another of its set. */
+/* *found: some set has two different texts. */
 static onet_status differ(bool *found, const size_t *code, const size_t *set_of, size_t items, size_t sets,
                           onet_error *err) {
     size_t *first = array_new(sets, sizeof *first); /* + 1; 0: none yet */
@@ -136,7 +136,8 @@ class_value *classes_choose(const csv_column *c, size_t *count) {
     return v;
 }
 
-/* The classes of column k, whose features are numbered from t->width on; codes become numbers of classes. */
+/* Adds the classes of column k, whose features are numbered from t->width on; codes become numbers of
+ * classes. */
 static onet_status add_classes(csv_table *t, size_t k, onet_error *err) {
     csv_column *c = &t->column[k];
     size_t count, *class_of = array_new(c->values.count, sizeof *class_of);

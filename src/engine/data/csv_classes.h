@@ -30,12 +30,12 @@ typedef enum text_use { TEXT_UNUSED, TEXT_VALUES, TEXT_CATEGORY, TEXT_MISSPELT }
 onet_status classes_use(text_use *use, const names *values, const size_t *code, const size_t *set_of,
                         size_t items, size_t sets, bool missing, onet_error *err);
 
-/* The values of a column, by `values` and `code` [coded], that become features, in the order of their texts:
- * [*count], allocated; NULL: out of memory. */
+/* Returns the most frequent values of a column (c->values, c->code [coded]), which become features, sorted by
+ * their texts: [*count], which the caller frees; NULL: out of memory. */
 class_value *classes_choose(const csv_column *c, size_t *count);
 /* Notes the value of the row that is being read. */
 onet_status classes_note(csv_table *t, csv_column *c, const char *text, size_t length, onet_error *err);
-/* After the last row: the features of the values in place of their columns. */
+/* After the last row: replaces the columns by the features of their values. */
 onet_status classes_expand(csv_table *t, onet_error *err);
 /* Marks a column as the next feature by its value: NAME is COLUMN=VALUE. *found: there is such a column. */
 onet_status classes_name(csv_table *t, const char *name, size_t length, bool *found, onet_error *err);

@@ -1,4 +1,5 @@
-/* Decides which columns of a CSV file are features, once all values are known, and keeps those alone. */
+/* Decides which columns of a CSV file are features, once all values are known, removes the others from the
+ * items, refuses misspelt and missing values, and makes the names and kinds of the columns. */
 #include "engine/data/csv.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "engine/data/spelling.h"
 #include "engine/data/text_value.h"
 
-/* Whether quotes tell texts from numbers: some column of numbers has none. */
+/* Whether quotes distinguish texts from numbers: some column has numbers without quotes. */
 static bool quotes_tell(const csv_table *t) {
     for (size_t k = 0; k < t->columns; k++)
         if (t->column[k].kind == CSV_OPEN && t->column[k].numbers > t->column[k].quoted) return true;
@@ -70,7 +71,7 @@ static bool is_misspelt(const csv_column *c) {
     return c->spelt ? spelling_prevails(c->texts, c->spelt, c->dashes) : c->dashes == c->texts && c->numbers;
 }
 
-/* ONET_BAD, with what is misspelt in such a column. */
+/* Reports, with ONET_BAD, what is misspelt in such a column. */
 static onet_status misspelt(const csv_table *t, const csv_column *c, onet_error *err) {
     const char *text = c->spelt ? c->spelt_text : c->text;
     return fail(err, ONET_BAD,
@@ -78,8 +79,7 @@ static onet_status misspelt(const csv_table *t, const csv_column *c, onet_error 
                 t->file, c->spelt ? c->spelt_line : c->text_line, c->name, text, csv_advice(text));
 }
 
-/* Numbers of the columns that are features, and no others, stay in the rows. With relations there need be
- * none. */
+/* Removes the columns that are not features from the items. With relations there need be no feature. */
 static onet_status keep_features(csv_table *t, const onet_read_options *o, onet_error *err) {
     int *from = array_new((size_t)t->width + 1, sizeof *from), width = (int)t->classes, before = t->width;
     if (!from) return fail_memory(err, "the features of a CSV file");
@@ -121,7 +121,7 @@ static onet_status keep_features(csv_table *t, const onet_read_options *o, onet_
     return status;
 }
 
-/* The columns of the items: those of the model where it has some, else as they are named here. */
+/* Makes the columns of the items: those of the model if it has as many, else from the header. */
 static onet_status make_columns(csv_table *t, const onet_read_options *o, onet_error *err) {
     if (o->columns && o->columns->width == t->width)
         return onet_columns_copy(&t->columns_of_items, o->columns, err);
@@ -175,7 +175,7 @@ static onet_status list_unused(csv_table *t, const onet_read_options *o, onet_er
     return status;
 }
 
-/* Values that are missing, where none may be. */
+/* Refuses missing values, unless the options or the model allow them. */
 static onet_status check_missing(const csv_table *t, const onet_read_options *o, onet_error *err) {
     const csv_column *first = NULL;
     size_t count = 0, columns = 0;

@@ -1,5 +1,5 @@
-/* Reads the header of a CSV file: finds the columns of sets, ranks and names, and those that are named as
- * features. */
+/* Reads the header of a CSV file: finds the columns of sets, ranks, context items and item names, and those
+ * that are features by name. */
 #include "engine/data/csv.h"
 
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static onet_status name_features(csv_table *t, const char *list, const onet_colu
     onet_status status = name ? ONET_OK : fail_memory(err, "the names of the features");
     while (list && !status) {
         size_t length = columns_next_name(&list, name);
-        bool text = false; /* the model knows it by its values, which stand behind all numbers */
+        bool text = false; /* a text column: the model has one feature per value, listed after all numeric
+                            * columns */
         for (int j = 0; model && model->name && j < model->width && !text; j++)
             text = !strncmp(model->name[j], name, length) && model->name[j][length] == '=';
         if (!text)
@@ -66,7 +67,8 @@ static onet_status take_features(csv_table *t, const onet_columns *columns, onet
     return status;
 }
 
-/* What a column's name tells of it. The others are features, or text where features are named. */
+/* Returns the kind that a column's name tells: columns without a special name are features, or text if
+ * features are named. */
 static csv_kind kind_of_name(const char *name, const char *set, const char *rank, bool features_named) {
     if (set && !strcmp(name, set)) return CSV_SET;
     if (!strcmp(name, rank)) return CSV_RANK;
@@ -75,7 +77,7 @@ static csv_kind kind_of_name(const char *name, const char *set, const char *rank
     return features_named ? CSV_TEXT : CSV_OPEN;
 }
 
-/* The name of the set or rank column: of the option, else of the model, else the default. */
+/* Returns the name of the set or rank column: from the option, else from the model, else the default. */
 static const char *column_name(const char *option, const char *model, const char *fallback) {
     return option ? option : model ? model : fallback;
 }

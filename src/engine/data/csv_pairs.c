@@ -15,7 +15,8 @@
 
 enum {
     NONE = -1,
-    MOST_NUMBERS = 1 << 29 /* of all pairs of a file: 2 GiB, whatever of them the second file has */
+    MOST_NUMBERS = 1 << 29 /* relations of all pairs, 2 GiB; room is made for pairs that the second file lacks
+                            * too */
 };
 
 typedef struct pairs_file {
@@ -26,12 +27,12 @@ typedef struct pairs_file {
     long set, from, to; /* columns; NONE */
     long column[MAX_RELATIONS];
     int relations;
-    size_t *place; /* [t->rows]: of each row of the first file: which item of its set it is */
+    size_t *place; /* [t->rows]: the index of each row of the first file in its set */
 } pairs_file;
 
 /* ---- Items by their names ---------------------------------------------------------------------------- */
 
-/* The number of an item's name among those of all sets; a new one is added. */
+/* Sets *number to the number of an item's name among those of all sets; a new name is added. */
 static onet_status add_name(csv_table *t, size_t set, const char *name, size_t length, size_t *number,
                             onet_error *err) {
     char *key = malloc(sizeof set + length + 1);
@@ -54,7 +55,7 @@ onet_status csv_pairs_note(csv_table *t, long line, const char *name, size_t len
                       t->file, line, length > 40 ? 40 : (int)length, name, t->line[number]);
 }
 
-/* What the item at `place` of set s is called in messages. */
+/* Writes what the item at `place` of set s is called in messages; returns text. */
 static const char *item_text(const csv_table *t, size_t s, size_t place, char text[64]) {
     size_t row = t->row_of[t->start[s] + place];
     const names *all = &t->item_names;
@@ -86,7 +87,7 @@ static onet_status need_column(const pairs_file *p, long *column, const char *na
                 p->name, name);
 }
 
-/* Which columns are relations: those of the model, else all that are left. */
+/* Chooses the columns that are relations: those of the model, else all that are left. */
 static onet_status choose_relations(pairs_file *p, const onet_read_options *o, onet_error *err) {
     for (int r = 0; o->relations && r < lines_count(o->relations) && r < MAX_RELATIONS; r++) {
         const char *name;
@@ -107,7 +108,7 @@ static onet_status choose_relations(pairs_file *p, const onet_read_options *o, o
     return fail(err, ONET_BAD, "%s:1: no column is left for a relation; give at least one", p->name);
 }
 
-/* The names of the relations, one per line. */
+/* Stores the names of the relations, one per line. */
 static onet_status take_names(pairs_file *p, onet_error *err) {
     char *to = p->t->pair_names = array_new(p->header.at[p->header.count] + MAX_RELATIONS, 1);
     if (!to) return fail_memory(err, "the names of the relations");
@@ -195,7 +196,7 @@ static onet_status find_item(pairs_file *p, long column, size_t set, size_t *ite
                 p->name, p->rows.line, which, length > 40 ? 40 : (int)length, text, t->file);
 }
 
-/* The number of a field. */
+/* Reads the number in a field; NaN if it is missing. */
 static onet_status find_number(pairs_file *p, long column, float *to, onet_error *err) {
     const char *text;
     size_t length;
@@ -215,7 +216,7 @@ static onet_status find_number(pairs_file *p, long column, float *to, onet_error
                          : "not a number; correct it");
 }
 
-/* Until its row is read, a pair has INFINITY. */
+/* Reads a row. Until its row is read, a pair has INFINITY. */
 static onet_status read_row(pairs_file *p, onet_error *err) {
     csv_table *t = p->t;
     size_t set, from, to, R = (size_t)p->relations;
@@ -268,7 +269,7 @@ static onet_status make_room(pairs_file *p, onet_error *err) {
     return ONET_OK;
 }
 
-/* The first pair that lacks a value, which may not be. */
+/* Reports the first pair that lacks a value. */
 static onet_status refuse(const pairs_file *p, size_t set, size_t from, size_t to, size_t count, bool trained,
                           onet_error *err) {
     const csv_table *t = p->t;
@@ -286,7 +287,8 @@ static onet_status refuse(const pairs_file *p, size_t set, size_t from, size_t t
                               : "add it, or choose that the mean replaces it");
 }
 
-/* Pairs that lack a value get the mean of those that have one, or what the model has in its place. */
+/* Fills in pairs that lack a value: with the value that the model has for it, or the mean of the others;
+ * refuses them if none may be missing. */
 static onet_status settle(pairs_file *p, const onet_read_options *o, onet_error *err) {
     csv_table *t = p->t;
     size_t R = (size_t)p->relations, missing = 0, set = 0, from = 0, to = 0, known[MAX_RELATIONS] = {0};

@@ -16,7 +16,7 @@ static size_t count(const char *text, size_t length, char c) {
     return found;
 }
 
-/* More of the input behind what the buffer holds. */
+/* Appends more of the input to the buffer. */
 static onet_status fill(csv_rows *rows, onet_error *err) {
     if (rows->from) {
         memmove(rows->buffer, rows->buffer + rows->from, rows->to - rows->from);
@@ -31,8 +31,9 @@ static onet_status fill(csv_rows *rows, onet_error *err) {
     return status;
 }
 
-/* The whole row from buffer[from] on: a newline outside quotes, or the end of the input, ends it. Since a
- * quote within quotes is doubled, an odd number of quotes tells that a newline stands inside. */
+/* Finds the end of the row that starts at buffer[from]: a newline outside quotes, or the end of the input,
+ * ends it. Since a quote within quotes is doubled, an odd number of quotes tells that a newline stands
+ * inside. */
 static onet_status take_row(csv_rows *rows, size_t *end, bool *newline, onet_error *err) {
     size_t at = 0, quotes = 0; /* from rows->from on; quotes before that */
     for (;;) {
@@ -66,7 +67,7 @@ static onet_status take_row(csv_rows *rows, size_t *end, bool *newline, onet_err
     }
 }
 
-/* Where in the file something in the row stands. */
+/* Returns the line of the file that has p, a place in the row. */
 static long line_of(const csv_rows *rows, const char *p) {
     return rows->line + (long)count(rows->text, (size_t)(p - rows->text), '\n');
 }

@@ -1,4 +1,4 @@
-/* Gathers the rows of a CSV file into sets, and sorts each by rank. */
+/* Gathers the rows of a CSV file into sets, sorts the items of each by rank, and marks its context items. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static onet_status gather(csv_table *t, onet_error *err) {
     return move_items(t, err);
 }
 
-/* Columns that lost something become their features, and rows of the file items. */
+/* Renumbers t->lost: columns of the file become features, and rows items. */
 static onet_status settle_lost(csv_table *t, onet_error *err) {
     lost_rows found = t->lost, own = {0};
     t->lost = own;

@@ -1,5 +1,5 @@
-/* Reads the rows of a CSV file: numbers, dates, truth values and texts, of each column by its kind, and notes
- * what tells whether an open column is a feature. */
+/* Reads the rows of a CSV file: numbers, dates, truth values and texts, of each column by its kind, and
+ * counts what decides whether an open column is a feature. */
 #include "engine/data/csv.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t
     return status;
 }
 
-/* ONET_BAD: the value is of another kind than those that the model was trained on, or those above it. */
+/* Refuses a value of another kind than those that the model was trained on, or those above it. */
 static onet_status check_kind(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
                               size_t length, unsigned seen, onet_error *err) {
     const csv_column *c = &t->column[k];
@@ -138,7 +138,7 @@ static onet_status note_value(csv_table *t, csv_column *c, const char *text, siz
     return ONET_OK;
 }
 
-/* A value of a feature, or of a column that may become one: NaN where it is missing or a text. */
+/* Reads a value of a feature, or of a column that may become one: NaN where it is missing or a text. */
 static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                            onet_error *err) {
     csv_column *c = &t->column[k];

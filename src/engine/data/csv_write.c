@@ -26,7 +26,7 @@ typedef struct filling {
     const char *rank, *logprob;
 } filling;
 
-/* Field k of a row: as it stands, where the separator stays the same. */
+/* Writes field k of a row, unchanged if the separator stays the same. */
 static onet_status write_kept_field(output *out, const csv_table *t, csv_rows *rows, size_t k, char separator,
                                     onet_error *err) {
     const char *text = rows->text + rows->field[k].at;
@@ -82,8 +82,8 @@ static onet_status write_header(output *out, const csv_table *t, csv_rows *rows,
     return status ? status : end_row(out, t, err);
 }
 
-/* The kept text with ranks filled in. order: [rows], as in the table, the answers, -1 at the start of a set
- * that has none; logprob: [sets] or NULL. */
+/* Writes the kept text with ranks filled in. order: [rows], as in the table, the answers, -1 at the start of
+ * a set that has none; logprob: [sets] or NULL. */
 static onet_status write_table(output *out, const csv_table *t, const onet_write_options *options,
                                const int32_t *order, const double *logprob, bool header, onet_error *err) {
     char separator = options->delimiter ? (char)options->delimiter : t->separator;
@@ -119,8 +119,8 @@ static onet_status write_table(output *out, const csv_table *t, const onet_write
 
 /* ---- Rows made from other formats -------------------------------------------------------------------- */
 
-/* The value of a key for item i as text: one for the whole set, or one in an array of n. False where a column
- * of text cannot hold it. */
+/* Finds the value of a key for item i, *from .. *to: one for the whole set, or one in an array of n. Returns
+ * false if a text column cannot hold it. */
 static bool extra_value(const record *r, const member *m, int i, const char **from, const char **to) {
     const char *end = r->text + m->value_end, *p = r->text + m->value;
     if (*p == '[') {
@@ -146,7 +146,8 @@ typedef struct span_of_text {
     const char *from, *to;
 } span_of_text;
 
-/* Whether the items are objects; s: at the first of them, first: for scan_more. key: room for any key. */
+/* Whether the items are objects; then s stands before the first, `first` is for scan_more, and *key has room
+ * for any key (NULL: out of memory). */
 static bool item_objects(const record *r, json_scan *s, bool *first, char **key) {
     *key = NULL;
     for (int k = 0; k < r->members; k++) {
@@ -161,7 +162,7 @@ static bool item_objects(const record *r, json_scan *s, bool *first, char **key)
     return false;
 }
 
-/* The next key of an object, and its value; false: there is none left. */
+/* Reads the next key of an object, and its value; returns false if none is left. */
 static bool next_key(json_scan *s, bool *first, char *key, size_t *length, span_of_text *value) {
     if (!scan_more(s, '}', first)) return false;
     scan_key(s, key, length);
@@ -171,7 +172,7 @@ static bool next_key(json_scan *s, bool *first, char *key, size_t *length, span_
     return true;
 }
 
-/* A text in quotes where it looks like a number: that tells it from a feature. */
+/* Writes a text, in quotes if it looks like a number: quotes distinguish it from a feature. */
 static void write_text(output *out, char separator, const char *text, size_t length) {
     double value;
     const char *from = text, *to = text + length;
@@ -183,7 +184,7 @@ static void write_text(output *out, char separator, const char *text, size_t len
         output_printf(out, "\"%.*s\"", (int)length, text);
 }
 
-/* Writes it: strings without their quotes and escapes, null as nothing. */
+/* Writes a JSON value: strings without their quotes and escapes, null as nothing. */
 static onet_status write_extra(output *out, char separator, const char *from, const char *to,
                                onet_error *err) {
     if (*from == 'n') return ONET_OK;
@@ -195,7 +196,7 @@ static onet_status write_extra(output *out, char separator, const char *from, co
     return ONET_OK;
 }
 
-/* What the column of a feature is called: as it was, or x1, x2, ... */
+/* Returns the name of a feature's column: its own, or x1, x2, ... */
 static const char *feature_name(const record *r, int feature, char made[16]) {
     const char *name = onet_record_feature(r, feature);
     if (!name) snprintf(made, 16, "x%d", feature + 1);
@@ -251,7 +252,7 @@ static onet_status check_names(const csv_converter *m, const record *r, onet_err
     return ONET_OK;
 }
 
-/* A key of an item that is not a feature becomes a column, unless it holds more than a text. */
+/* Notes a key of an item, which becomes a column unless it is a feature. */
 static onet_status note_item_key(csv_converter *m, const record *r, const char *key, size_t length,
                                  onet_error *err) {
     const char *const taken[] = {m->set_column, m->rank_column, "context", "logprob"};
@@ -276,7 +277,7 @@ static onet_status note_item_key(csv_converter *m, const record *r, const char *
     return names_add(&m->item_extra, key, length, &number) ? ONET_OK : fail_memory(err, "a header");
 }
 
-/* The keys of the items of the first set. */
+/* Notes the keys of the items of the first set. */
 static onet_status note_item_keys(csv_converter *m, const record *r, onet_error *err) {
     json_scan s;
     bool first;
@@ -297,7 +298,7 @@ static onet_status note_item_keys(csv_converter *m, const record *r, onet_error 
     return status;
 }
 
-/* The values of the item that s comes to, under the keys that are columns. */
+/* Takes the values of the next item at s, under the keys that are columns. */
 static void take_item_values(csv_converter *m, json_scan *s, bool *first, char *key) {
     span_of_text value;
     size_t length = 0;
@@ -350,7 +351,7 @@ static onet_status start(output *out, csv_converter *m, const record *r, bool ra
     return output_status(out, err);
 }
 
-/* The member with that name, or NULL. */
+/* Returns the member with that name, or NULL. */
 static const member *find_member(const record *r, const char *name, size_t length) {
     for (int k = 0; k < r->members; k++) {
         const member *key = &r->member[k];
@@ -359,7 +360,7 @@ static const member *find_member(const record *r, const char *name, size_t lengt
     return NULL;
 }
 
-/* The set's name: what its own key says, where it has one that is text or a number, else its number. */
+/* Finds the set's name: the value of its key m->set_column, if that is text or a number, else its number. */
 static onet_status name_set(csv_converter *m, const record *r, size_t *name, onet_error *err) {
     const member *key = find_member(r, m->set_column, strlen(m->set_column));
     char number[32], *plain = NULL;
@@ -462,7 +463,7 @@ static void csv_converter_free(csv_converter *m) {
 
 /* ---- The format -------------------------------------------------------------------------------------- */
 
-/* Names between tabs, without blanks as between words. */
+/* Whether the line has names between tabs, and no blanks, as lines of words have. */
 static bool tabbed(const char *line, const char *end) {
     const char *tab = memchr(line, '\t', (size_t)(end - line));
     double value;
@@ -470,8 +471,8 @@ static bool tabbed(const char *line, const char *end) {
            number_scan(line, tab, NUMBER_LOOSE, &value) != tab;
 }
 
-/* Semicolons without a blank behind them, as many in the second line as in the first: a table, which is then
- * refused with how to name the separator, not words. */
+/* Whether there are semicolons without a blank behind them, as many in the second line as in the first: such
+ * a table is not words; it is refused with how to name the separator. */
 static bool semicolons(const char *line, const char *end, const char *after) {
     size_t first = 0, second = 0;
     for (const char *p = line; p < end; p++) {
@@ -482,7 +483,7 @@ static bool semicolons(const char *line, const char *end, const char *after) {
     return first && first == second && *line != '{';
 }
 
-/* A header: a comma, and no blank behind it, where a sentence would have one. */
+/* Whether the file begins with a header: a comma without a blank behind it, which a sentence would have. */
 static bool recognise(const char *data, size_t size) {
     const char *line, *end;
     bool whole;
@@ -521,7 +522,7 @@ typedef struct csv_writing {
     csv_converter converter; /* from other formats */
 } csv_writing;
 
-/* One table cannot hold two sets of one name: they would be read as one, with every rank twice. */
+/* Refuses two sets of one name: they would be read as one, with every rank twice. */
 static onet_status check_sets(csv_writing *w, const csv_table *t, onet_error *err) {
     size_t before = w->sets.count;
     for (size_t s = 0; s < t->sets && !t->one_set; s++) {
@@ -570,7 +571,7 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     return csv_convert(out, &w->converter, r, order, logprob, err);
 }
 
-/* A second file with the same header continues the same table. */
+/* Writes the kept table with the answers. A second file with the same header continues the same table. */
 static onet_status write_kept(csv_writing *w, output *out, const onet_write_options *options,
                               onet_error *err) {
     const csv_table *t = w->table;

@@ -22,7 +22,7 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* 128 bits that sets of the same items and relations have in common, in whatever order the items stand. */
+/* A hash of 128 bits, the same for sets of the same items and relations in any order of the items. */
 typedef struct set_key {
     uint64_t low, high, n;
 } set_key;
@@ -34,12 +34,12 @@ static uint64_t hash_number(uint64_t hash, double x) {
     return mixed(hash ^ bits);
 }
 
-/* Item i, counted over all sets, without its relations. */
+/* Returns the hash of item i, counted over all sets, without its relations. */
 static uint64_t hash_item(const onet_sets *sets, size_t i) {
     size_t width = (size_t)sets->width;
     const onet_lost *lost = sets->lost;
     uint64_t hash = sets->context && sets->context[i] ? 2 : 1;
-    /* Only where something is lost: files in which less is have equal hashes of equal items. */
+    /* Only non-zero hashes count: equal items have equal hashes whatever columns of lost their files have. */
     for (int k = 0; lost && k < lost->width; k++) {
         uint64_t own = lost->hash[i * (size_t)lost->width + (size_t)k];
         if (own != LOST_NOTHING) hash += mixed(own + (uint64_t)lost->feature[k] + 1) << 2;
@@ -51,8 +51,8 @@ static uint64_t hash_item(const onet_sets *sets, size_t i) {
     return hash;
 }
 
-/* The sum over the other items of set s, each with its relations from and to item i of that set; item [n]. A
- * sum does not depend on the order of the items. */
+/* Returns the sum of the hashes of the other items of set s, each with its relations from and to item i; item
+ * [n]: their hashes without relations. A sum does not depend on the order of the items. */
 static uint64_t hash_relations(const onet_sets *sets, size_t s, size_t i, const uint64_t *item) {
     size_t n = sets_size(sets, s), R = (size_t)sets->pairs->width;
     const float *e = sets_pairs(sets, sets->start[s]); /* [n, n, R] */
@@ -82,7 +82,7 @@ uint64_t *hash_room(const onet_sets *sets) {
     return array_new(most, 2 * sizeof(uint64_t));
 }
 
-/* room: of hash_room. */
+/* Returns the key of set s. room: from hash_room. */
 static set_key key_of(const onet_sets *sets, size_t s, uint64_t *room) {
     set_key key = {.n = sets_size(sets, s)};
     uint64_t *hash = room + key.n;
@@ -96,7 +96,7 @@ static set_key key_of(const onet_sets *sets, size_t s, uint64_t *room) {
 
 /* ---- Bundles ----------------------------------------------------------------------------------------- */
 
-/* The first set that s is bound to: each set points to an earlier one, or to itself. */
+/* Returns the first set that s is bound to: each set points to an earlier one, or to itself. */
 static size_t root(size_t *to, size_t s) {
     while (to[s] != s) s = to[s] = to[to[s]];
     return s;
@@ -160,7 +160,9 @@ onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, cons
 
 onet_status sets_count_equal(size_t *count, const onet_sets *train, const onet_sets *test, onet_error *err) {
     onet_sets part[] = {*train, *test};
-    if (!train->exact || !test->exact) part[0].exact = part[1].exact = NULL; /* float32 is what both have */
+    if (!train->exact || !test->exact)
+        part[0].exact = part[1].exact = NULL; /* if only one has doubles,
+                                               * compare both as float32 */
     names seen = {0};
     size_t known = 0;
     bool good = true;
@@ -180,7 +182,8 @@ onet_status sets_count_equal(size_t *count, const onet_sets *train, const onet_s
     return good ? ONET_OK : fail_memory(err, "comparing the sets");
 }
 
-/* size [count]: the sets of each bundle; turn [count]: the bundles in a random order, by the seed. */
+/* Allocates size [count], the number of sets of each bundle, and turn [count], the bundles in a random order.
+ */
 static onet_status shuffle_bundles(size_t **size, size_t **turn, const size_t *of, size_t count, size_t sets,
                                    uint64_t seed, onet_error *err) {
     size_t *place = array_new(count, sizeof *place);

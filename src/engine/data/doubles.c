@@ -19,7 +19,7 @@ bool float_blurs(const onet_sets *sets, size_t j) {
     if (!sets->exact) return false;
     for (size_t i = first; i < end; i++) {
         double x = sets_value(sets, i, j);
-        error = fmax(error, fabs(x - (double)(float)x)); /* not of NaN, a value that is missing */
+        error = fmax(error, fabs(x - (double)(float)x)); /* fmax ignores NaN, a missing value */
     }
     if (error <= 0) return false;
     for (size_t i = first; i < end; i++) {
@@ -48,7 +48,7 @@ bool float_collides(const onet_sets *sets, size_t j, double *scratch) {
     return false;
 }
 
-/* Items of the largest set. */
+/* Returns the number of items of the largest set. */
 static size_t largest(const onet_sets *sets) {
     size_t most = 1;
     for (size_t s = 0; s < sets->count; s++)

@@ -7,7 +7,7 @@
 
 #include "ordernet.h"
 
-/* The value of feature j of item i, over all sets. */
+/* Returns the value of feature j of item i, counted over all sets. */
 static inline double sets_value(const onet_sets *sets, size_t i, size_t j) {
     size_t at = i * (size_t)sets->width + j;
     return sets->exact ? sets->exact[at] : (double)sets->items[at];
@@ -18,7 +18,7 @@ bool float_blurs(const onet_sets *sets, size_t j);
 /* Whether values of a set that differ are equal in float32. scratch [items of the largest set]. */
 bool float_collides(const onet_sets *sets, size_t j, double *scratch);
 
-/* Forgets the doubles of sets that the library made where float32 is enough for every feature. */
+/* Frees sets->exact if float32 is enough for every feature. The library must have made the sets. */
 onet_status doubles_settle(onet_sets *sets, onet_error *err);
 
 #endif

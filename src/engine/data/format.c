@@ -1,5 +1,5 @@
-/* Lists the data formats, and finds a format by its name, by the ending of a file name, or by a file's first
- * bytes. */
+/* Lists the data formats, finds a format by its name, by the ending of a file name, or by a file's first
+ * bytes, and checks whether a format can hold what is to be written. */
 #include "engine/data/format.h"
 
 #include <stdio.h>
@@ -80,7 +80,8 @@ bool format_first_line(const char *data, size_t size, const char **line, const c
     return true;
 }
 
-/* "a, b or c" of the formats for which `says` gives a text. */
+/* Writes "a, b or c", the texts that `says` returns for the formats; NULL leaves a format out. Returns text.
+ */
 static const char *list_formats(const char *(*says)(const data_format *f, unsigned needs), unsigned needs,
                                 char *text, size_t size) {
     const char *word[FORMATS];

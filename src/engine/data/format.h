@@ -1,6 +1,7 @@
 /* Describes the data formats. Each is one struct, in the file that reads and writes it, and one line of
  * data_formats: its name, how to recognise it, what it can hold, how it is read and written. The options of
- * the commands, their help, and the checks come from there. */
+ * the commands, their help, and the checks come from there. Also declares the readers and writers of npz,
+ * safetensors and text. */
 #ifndef DATA_FORMAT_H
 #define DATA_FORMAT_H
 
@@ -55,28 +56,28 @@ typedef struct data_format {
     onet_status (*write)(const onet_sets *sets, const char *path, const char *made, onet_error *err);
 } data_format;
 
-/* Ended by NULL. The first that recognises a file has it. */
+/* Ends with NULL. A file is of the first format that recognises it. */
 extern const data_format *const data_formats[];
 
-/* NULL for ONET_FORMAT_AUTO and for a number that is no format. */
+/* Returns NULL for ONET_FORMAT_AUTO and for a number that is no format. */
 const data_format *format_find(onet_format format);
-/* The format that a file's name tells, .gz and .xz at its end left aside; NULL when it does not. */
+/* Returns the format that a file's name tells, ignoring .gz and .xz at its end; NULL if it tells none. */
 const data_format *format_of_name(const char *path);
-/* The format that a file's first bytes tell; NULL when they do not. */
+/* Returns the format that a file's first bytes tell; NULL if they tell none. */
 enum { FORMAT_BYTES = 4096 }; /* enough to tell it, or the separator of a table */
 const data_format *format_of_bytes(const char *data, size_t size);
-/* The format of a file to be written: `format`, or if that is AUTO the one of the path's ending. ONET_USAGE
- * if there is none. */
+/* Sets *found to the format of a file to be written: `format`, or if that is AUTO the one of the path's
+ * ending. ONET_USAGE if there is none. */
 onet_status format_to_write(const char *path, onet_format format, const data_format **found, onet_error *err);
 
-/* If the format cannot hold all of `needs` (of format_part): `otherwise`, with a sentence that names the
- * formats that can. */
+/* Returns ONET_OK if the format can hold all of `needs` (of format_part), else `otherwise`, with an error
+ * message that names the formats that can. */
 onet_status format_must_hold(const data_format *format, unsigned needs, onet_status otherwise,
                              onet_error *err);
 
-/* The first line of a text, or as much of it as is there, without a byte-order mark and blanks before it;
- * false when there is none, a NUL byte shows that it is not text, or it declares XML. *whole: its end is
- * there. */
+/* Finds the first line of a text, or as much of it as is there, without a byte-order mark and blanks before
+ * it; returns false if there is none, a NUL byte shows that it is not text, or it declares XML. *whole: its
+ * end is there. */
 bool format_first_line(const char *data, size_t size, const char **line, const char **end, bool *whole);
 
 /* ---- npz.c ------------------------------------------------------------------------------------------- */
@@ -86,7 +87,7 @@ bool format_first_line(const char *data, size_t size, const char **line, const c
  * is read. */
 
 onet_status npz_read(onet_sets **sets, input *in, onet_error *err);
-/* ONET_BAD for words and constraints, which the format cannot hold, nor `made`. */
+/* ONET_BAD for words and constraints, which the format cannot hold; `made` is ignored. */
 onet_status npz_write(const onet_sets *sets, const char *path, const char *made, onet_error *err);
 
 /* ---- sets_binary.c ----------------------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ onet_status npz_write(const onet_sets *sets, const char *path, const char *made,
  * Mixed sizes, no parsing of numbers. */
 
 onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err);
-/* made: how, for the metadata; NULL: nothing is said. */
+/* made: how the sets were made, for the metadata; may be NULL. */
 onet_status sets_binary_write(const onet_sets *sets, const char *path, const char *made, onet_error *err);
 
 /* ---- text.c ------------------------------------------------------------------------------------------ */

@@ -34,7 +34,7 @@ onet_status json_array_open(json_array *a, const char *line, size_t length, long
     return take_line(a, behind, length - (size_t)(behind - line), err);
 }
 
-/* More of the input; *more is false at its end. */
+/* Reads the next line of the input; *more is false at its end. */
 static onet_status next_line(json_array *a, input *in, bool *more, onet_error *err) {
     char *line;
     size_t length;
@@ -49,7 +49,7 @@ static onet_status not_closed(const input *in, const json_array *a, onet_error *
                 input_name(in), a->line);
 }
 
-/* Skips blanks and line ends; *c is 0 at the end of the input. */
+/* Skips blanks and line ends; *c: the next character, 0 at the end of the input. */
 static onet_status peek(json_array *a, input *in, char *c, onet_error *err) {
     onet_status status = ONET_OK;
     bool more = true;
@@ -62,7 +62,7 @@ static onet_status peek(json_array *a, input *in, char *c, onet_error *err) {
     return status;
 }
 
-/* Behind the last object: nothing but blanks. */
+/* Checks that only blanks follow the array. */
 static onet_status finish(json_array *a, input *in, onet_error *err) {
     char c;
     a->at++;
@@ -82,7 +82,8 @@ static onet_status add(json_array *a, const char *from, const char *to, onet_err
     return ONET_OK;
 }
 
-/* The object at a->at: up to the bracket that closes it. Errors inside it are found when it is parsed. */
+/* Copies the object at a->at, up to the bracket that closes it. Errors inside it are found when it is parsed.
+ */
 static onet_status take_object(json_array *a, input *in, size_t limit, onet_error *err) {
     json_extent object = {0};
     bool more = true;

@@ -21,9 +21,9 @@ typedef struct json_array {
 
 /* Whether a line begins an array of sets. */
 bool json_array_begins(const char *line, size_t length);
-/* Continues with that line, which is line `number` of the input. */
+/* Starts reading at that line, which is line `number` of the input. */
 onet_status json_array_open(json_array *a, const char *line, size_t length, long number, onet_error *err);
-/* The next object; *end: there is none. limit: bytes that one may take. */
+/* Reads the next object into a->text; *end: there is none. limit: the most bytes of an object. */
 onet_status json_array_next(json_array *a, input *in, size_t limit, bool *end, onet_error *err);
 void json_array_free(json_array *a);
 

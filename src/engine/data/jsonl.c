@@ -1,4 +1,5 @@
-/* Reads JSON Lines: one set per line, scanned in one pass; errors name the line and the key. */
+/* Reads a set from a line of JSON Lines in one pass: items, relations (pairs), order, context items and
+ * constraints; errors name the line and the key. */
 #include "engine/data/jsonl.h"
 
 #include <limits.h>
@@ -30,7 +31,8 @@ typedef struct lengths {
     long order, context, pairs;
 } lengths;
 
-/* ---- Sentences --------------------------------------------------------------------------------------- */
+/* ---- Error messages ---------------------------------------------------------------------------------------
+ */
 
 static onet_status invalid(const scan *s) {
     return fail(s->err, ONET_BAD, "%s:%ld: not valid JSON at column %zu: expected %s", s->name, s->r->line,
@@ -52,13 +54,13 @@ static onet_status field(const scan *s, const char *what, long i, long j, const 
 
 /* ---- A set ------------------------------------------------------------------------------------------- */
 
-/* A value of another kind: valid JSON, but not a number. */
+/* Whether a value other than a number comes next. */
 static bool other_value(scan *s) {
     char c = scan_next(&s->j);
     return c && strchr("[{\"tfn", c);
 }
 
-/* What stands where a number is expected. */
+/* Reports what stands where a number is expected. */
 static onet_status not_a_number(scan *s, long i, long j) {
     if (number_not_finite(s->j.at, s->j.end))
         return field(s, "items", i, j, "not a finite number; give a number or leave the set out");
@@ -85,7 +87,7 @@ static onet_status feature(scan *s, long i, long j) {
     return ONET_OK;
 }
 
-/* One item's features, after its opening bracket. */
+/* Reads an item's features, after its opening bracket. */
 static onet_status row(scan *s) {
     record *r = s->r;
     long j = 0;
@@ -166,7 +168,7 @@ static onet_status items(scan *s) {
 
 /* ---- Relations --------------------------------------------------------------------------------------- */
 
-/* A number of pair (i, j) to the end of the pair_store, which has *held. */
+/* Appends a number of pair (i, j) to pair_store, which has *held. */
 static onet_status relation(scan *s, long i, long j, size_t *held) {
     record *r = s->r;
     double value = 0;
@@ -195,8 +197,8 @@ static bool skip_value(json_scan *s, int depth) {
            scan_skip(s, depth);
 }
 
-/* What stands on the diagonal is skipped, whatever it is. It becomes as many zeros as the other pairs have
- * numbers; of a set of one item it tells how many there are: *alone. */
+/* Skips a value of the diagonal, whatever it is, and appends as many zeros as the other pairs have numbers.
+ * In a set of one item it tells the number of relations: *alone. */
 static onet_status skip_itself(scan *s, size_t *held, int *alone) {
     record *r = s->r;
     *alone = 1;
@@ -215,7 +217,7 @@ static onet_status skip_itself(scan *s, size_t *held, int *alone) {
     return ONET_OK;
 }
 
-/* The relations from item i to another item j: a number, or an array of them. */
+/* Reads the relations from item i to another item j: a number, or an array of numbers. */
 static onet_status pair_of(scan *s, long i, long j, size_t *held) {
     record *r = s->r;
     size_t before = *held;
@@ -247,7 +249,7 @@ static onet_status pair_of(scan *s, long i, long j, size_t *held) {
     return status;
 }
 
-/* "pairs": [[null, 2], [1, null]], or an array of several numbers in place of each. *n: items. */
+/* Reads "pairs": [[null, 2], [1, null]], or an array of several numbers in place of each. *n: items. */
 static onet_status relations_of_set(scan *s, long *n) {
     size_t held = 0;
     long i = 0;
@@ -287,7 +289,7 @@ static onet_status relations_of_set(scan *s, long *n) {
     return ONET_OK;
 }
 
-/* The relations are of the set's items; where there are no items, they say how many there are. */
+/* Checks that there are relations for every item; without items they determine how many there are. */
 static onet_status take_pairs(record *r, long n, const char *name, onet_error *err) {
     if (!r->n && !r->items && !r->word) {
         if (!array_reserve(&r->item_store, &r->item_room, 1, sizeof *r->item_store))
@@ -303,7 +305,7 @@ static onet_status take_pairs(record *r, long n, const char *name, onet_error *e
 
 /* ---- Order, context, constraints --------------------------------------------------------------------- */
 
-/* A whole number; one beyond 32 bits becomes an index that no item has. */
+/* Reads a whole number; one beyond 32 bits becomes an index that no item has. */
 static onet_status index_of(scan *s, const char *what, long i, long j, int32_t *index) {
     double value;
     scan_next(&s->j);
@@ -319,7 +321,7 @@ static onet_status index_of(scan *s, const char *what, long i, long j, int32_t *
     return ONET_OK;
 }
 
-/* A list of indices, to be checked when the items are known too. *length is -1 for null. */
+/* Reads a list of indices, to be checked when the items are known too. *length is -1 for null. */
 static onet_status indices(scan *s, const char *what, int32_t **store, size_t *room, long *length) {
     *length = -1;
     if (scan_literal(&s->j, "null")) return ONET_OK;
@@ -345,7 +347,7 @@ static onet_status add_constraint(scan *s, onet_constraint_kind kind, int32_t it
     return ONET_OK;
 }
 
-/* "first": 3 or "last": 3. */
+/* Reads "first": 3 or "last": 3. */
 static onet_status end_item(scan *s, const char *what, onet_constraint_kind kind) {
     int32_t item;
     if (scan_literal(&s->j, "null")) return ONET_OK;
@@ -362,7 +364,8 @@ static onet_status prefix(scan *s) {
     return status;
 }
 
-/* "before": [[0, 1], [4, 2]]: item 0 comes before item 1, item 4 before item 2; or "next" likewise. */
+/* Reads "before": [[0, 1], [4, 2]]: item 0 comes before item 1, item 4 before item 2; or "next": item 1
+ * directly after item 0. */
 static onet_status pairs(scan *s, const char *what, onet_constraint_kind kind) {
     const char *no_pair = kind == ONET_BEFORE ? "not a pair; write [0, 1] for 0 before 1"
                                               : "not a pair; write [0, 1] for 1 directly after 0";
@@ -383,7 +386,7 @@ static onet_status pairs(scan *s, const char *what, onet_constraint_kind kind) {
     return s->j.expected ? invalid(s) : ONET_OK;
 }
 
-/* The key of a member, and that no other has it. */
+/* Reads the key of a member, which no other may have. */
 static onet_status key(scan *s, member *m) {
     record *r = s->r;
     size_t length;
@@ -404,7 +407,7 @@ bool jsonl_is(const record *r, const member *m, const char *name) {
     return m->name_end - m->name == length && !memcmp(r->keys + m->name, name, length);
 }
 
-/* The value of a member, by its name; those of other names are passed over. */
+/* Reads the value of a member by its key; those of unknown keys are skipped. */
 static onet_status value(scan *s, const member *m, lengths *length) {
     record *r = s->r;
     if (jsonl_is(r, m, "items")) return items(s);

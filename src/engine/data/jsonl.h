@@ -1,8 +1,8 @@
 /* Declares the reader and writer of JSON Lines: {"items": [[0.1, 0.2], [0.3, 0.4]], "order": [1, 0]}, one set
- * per line.
+ * per line; items may also be words or objects with keys, and an error may stand in place of an answer.
  *
  * A set's line is read in one pass over its text, and an answer is put into that text: the user's other keys,
- * spacing and digits come back as they were, which a tree of values could not give. */
+ * spacing and digits come back as they were; a parsed tree would lose them. */
 #ifndef DATA_JSONL_H
 #define DATA_JSONL_H
 
@@ -12,15 +12,15 @@
 
 /* ---- Reading (jsonl.c) ------------------------------------------------------------------------------- */
 
-/* Parses the record's text; name is the file's. */
+/* Parses r->text, the line of a set. name: the file's, for error messages. */
 onet_status jsonl_parse(record *r, const onet_read_options *options, const char *name, onet_error *err);
 
-/* Takes items that are objects (jsonl_keys.c): from, the opening bracket, to end is valid JSON. The features
- * are those of options->columns or options->features, else the keys with numbers of this set: own_columns. */
+/* Reads items that are objects (jsonl_keys.c): from .. end is their array, valid JSON. The features are those
+ * of options->columns or options->features, else the keys with numbers of this set: own_columns. */
 onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet_read_options *options,
                         const char *name, onet_error *err);
 
-/* Whether that is the member's key. */
+/* Whether the member's key is `name`. */
 bool jsonl_is(const record *r, const member *m, const char *name);
 
 /* ---- Writing (jsonl_write.c) ------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ bool jsonl_is(const record *r, const member *m, const char *name);
  * to its own where answer is NULL. */
 onet_status jsonl_write(output *out, const record *r, const onet_answer *answer,
                         const onet_write_options *parts, onet_error *err);
-/* Writes what was wrong with a set in place of its answer. */
+/* Writes an error message in place of a set's answer, with the set's `id` and line. */
 onet_status jsonl_write_error(output *out, const record *r, const char *error, onet_error *err);
 
 #endif

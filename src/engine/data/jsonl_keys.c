@@ -1,5 +1,5 @@
-/* Reads items of JSON Lines that are objects, {"height": 1.71, "age": 36}: the features are found by their
- * keys. */
+/* Reads items of JSON Lines that are objects, {"height": 1.71, "age": 36}: decides which keys are features,
+ * and reads their values (numbers, dates, truth values, texts of categories). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct walk {
     onet_error *err;
 } walk;
 
-/* The key that comes next into r->letters; its value then comes next. */
+/* Reads the next key into r->letters and returns its length; its value then comes next. */
 static size_t take_key(walk *w) {
     size_t length = 0;
     scan_key(&w->j, w->r->letters, &length);
@@ -33,7 +33,8 @@ static size_t take_key(walk *w) {
 
 typedef enum value_kind { VALUE_NUMBER, VALUE_MISSING, VALUE_TEXT } value_kind;
 
-/* Takes a value: a number, true and false being 1 and 0; nothing; or something else. */
+/* Reads a value: a number, or true or false as 1 or 0; null, NaN or a text that means missing; or anything
+ * else. */
 static value_kind take_value(walk *w, double *value) {
     const char *from = w->j.at;
     *value = NAN;
@@ -51,7 +52,7 @@ static onet_status bad(const walk *w, const char *key, size_t length, const char
                 length > 100 ? 100 : (int)length, key, sentence);
 }
 
-/* The same where the user can say which keys are features. */
+/* As bad, for errors that the user can avoid by naming the features. */
 static onet_status bad_feature(const walk *w, const char *key, size_t length, const char *sentence) {
     onet_status status = bad(w, key, length, sentence);
     error_field(w->err, "onet_read_options.features");
@@ -96,13 +97,13 @@ static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *r
     return ONET_OK;
 }
 
-/* Whether a key that has no numbers may be a feature: where its texts are taken. */
+/* Whether a key without numbers may be a feature: the reader takes texts, and it has no lists or objects. */
 static bool may_be_feature(const walk *w, const key_values *seen) {
     return w->r->texts && seen->strings && seen->strings == seen->texts;
 }
 
-/* The keys that have numbers are the features of a file that no model has columns for, and those with text
- * that turn out to be categories, dates or truth values. */
+/* Finds the features of a file that no model has columns for: the keys with numbers, and those with text that
+ * may turn out to be categories, dates or truth values. */
 static onet_status find_columns(walk *w, onet_columns **columns) {
     names keys = {0};
     key_values *seen = NULL;
@@ -158,7 +159,7 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
 
 /* ---- Their values ------------------------------------------------------------------------------------ */
 
-/* The number of a feature by its name, which mostly is the one after `near`; -1: no feature has it. */
+/* Returns the number of the feature with that name, mostly the one after `near`; -1: there is none. */
 static int find_feature(const onet_columns *c, const char *key, size_t length, int near) {
     for (int i = 0; i < c->width; i++) {
         int j = (near + 1 + i) % c->width;
@@ -167,7 +168,7 @@ static int find_feature(const onet_columns *c, const char *key, size_t length, i
     return -1;
 }
 
-/* The value that stands from `from` to w->j.at: a text without its quotes and escapes, behind the key, of
+/* Returns the text of the value from .. w->j.at: a string without its quotes and escapes, behind the key, of
  * `length`, in w->r->letters; others as they are. */
 static const char *value_text(const walk *w, size_t length, const char *from, size_t *size) {
     char *plain = w->r->letters + length;
@@ -177,8 +178,8 @@ static const char *value_text(const walk *w, size_t length, const char *from, si
     return plain;
 }
 
-/* Features COLUMN=VALUE, of the key in w->r->letters [length], which is the column: 1 where the value that
- * stands from `from` to w->j.at is the text. *found: there are some. */
+/* Sets the features COLUMN=VALUE of the key in w->r->letters [length], the column: 1 if the value from ..
+ * w->j.at is VALUE, else 0. *found: there are some. */
 static onet_status take_classes(const walk *w, const onet_columns *c, size_t length, const char *from,
                                 value_kind kind, double *row, uint8_t *have, bool *found) {
     const char *key = w->r->letters;
@@ -209,7 +210,7 @@ static onet_status take_classes(const walk *w, const onet_columns *c, size_t len
                : fail_memory(w->err, "the texts of the items");
 }
 
-/* Categories of which the item that was read last has no key: their texts are missing. */
+/* Notes as missing the categories whose key the item that was read last lacks. */
 static onet_status note_missing(const walk *w, const onet_columns *c, const uint8_t *have) {
     for (int j = 0; c->name && j < c->width; j++) {
         size_t length = strcspn(c->name[j], "=");
@@ -227,8 +228,8 @@ static bool found_text(const record *r, int j) {
     return r->texts && r->texts->width && r->texts->found[j];
 }
 
-/* A text under the key in w->r->letters [length], feature j of `width`, or a number: a feature is one or the
- * other. */
+/* Takes a text, or a number, under the key in w->r->letters [length], feature j of `width`; a feature is one
+ * or the other. A text becomes its number in t->value[j]. */
 static onet_status take_text(walk *w, int j, int width, size_t length, const char *from, value_kind *kind,
                              double *value) {
     jsonl_texts *t = w->r->texts;
@@ -254,8 +255,8 @@ static onet_status take_text(walk *w, int j, int width, size_t length, const cha
                : ONET_OK;
 }
 
-/* ONET_BAD: the value under the key in w->r->letters [length], of feature j of `width`, is of another kind
- * than those that the model was trained on, or than others under this key. */
+/* Refuses a value: the one under the key in w->r->letters [length], of feature j of `width`, is of another
+ * kind than those that the model was trained on, or than others under this key. */
 static onet_status check_kind(const walk *w, int j, int width, size_t length, unsigned seen) {
     const char *key = w->r->letters, *why = columns_refuse(w->model, j, seen);
     jsonl_texts *t = w->r->texts;
@@ -277,7 +278,8 @@ static onet_status check_kind(const walk *w, int j, int width, size_t length, un
     return ONET_OK;
 }
 
-/* The features of an object, behind its bracket, to row [width]; have [width] is set where it has one. */
+/* Reads the features of an object, behind its bracket, into row [width], and sets have [width] (take_items)
+ * for those that it has. */
 static onet_status take_item(walk *w, const onet_columns *c, bool found_here, double *row, uint8_t *have) {
     bool first = true;
     for (int j = 0, near = -1; scan_more(&w->j, '}', &first); near = j >= 0 ? j : near) {
@@ -322,9 +324,9 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
     return ONET_OK;
 }
 
-/* A key that an item lacks is a missing value; one that all items of the set lack, a column that is not
- * there. have [width]: bit 0: this item has it; bit 1: some item of the set has; bit 2: it is a text's;
- * bits 3 and 4: it is a date, a truth value. */
+/* Reads the items. A key that an item lacks is a missing value; one that all items of the set lack, a column
+ * that is not there. have [width]: bit 0: this item has it; bit 1: some item of the set has; bit 2: it is a
+ * text's; bits 3 and 4: it is a date, a truth value. */
 static onet_status take_items(walk *w, const onet_columns *c, bool found_here, uint8_t *have) {
     record *r = w->r;
     size_t width = (size_t)c->width;

@@ -1,4 +1,5 @@
-/* Turns the text values of JSON items into one-hot features (jsonl_texts.h). */
+/* Turns the text values of JSON items into features, once all sets are read: one-hot features of categories,
+ * dates and truth values (jsonl_texts.h); refuses or notes misspelt numbers. */
 #include "engine/data/jsonl_texts.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static bool add_feature(expanded *x, int from, double wanted, const char *format
     return true;
 }
 
-/* code [items]: the texts of feature j; SIZE_MAX: missing. */
+/* Sets code [items] to the numbers of the texts of feature j; SIZE_MAX: missing. */
 static void take_codes(size_t *code, const onet_sets *sets, int j) {
     size_t items = sets->start[sets->count], width = (size_t)sets->width;
     for (size_t i = 0; i < items; i++) {
@@ -71,7 +72,7 @@ static void take_codes(size_t *code, const onet_sets *sets, int j) {
     }
 }
 
-/* The values of feature j that become features. */
+/* Adds the values of feature j that become features. */
 static bool add_values(expanded *x, const jsonl_texts *t, const onet_sets *sets, int j) {
     size_t items = sets->start[sets->count], count = 0;
     csv_column c = {.values = t->value[j], .coded = items, .code = array_new(items, sizeof *c.code)};
@@ -86,8 +87,8 @@ static bool add_values(expanded *x, const jsonl_texts *t, const onet_sets *sets,
     return made;
 }
 
-/* ONET_BAD: what is misspelt in feature j, whose texts are numbers or dates spelt otherwise; `code` has them,
- * and `set_of` the sets of the items. */
+/* Reports, with ONET_BAD, what is misspelt in feature j if its texts are numbers or dates spelt otherwise;
+ * code [items]: the texts, set_of [items]: the sets. */
 static onet_status misspelt(const jsonl_texts *t, const onet_sets *sets, int j, const size_t *code,
                             const size_t *set_of, const char *file, onet_error *err) {
     const names *values = &t->value[j];
@@ -121,8 +122,8 @@ static onet_status quoted(const jsonl_texts *t, const onet_sets *sets, int j, co
         v->at[1] - v->at[0] > 40 ? 40 : (int)(v->at[1] - v->at[0]), v->text + v->at[0]);
 }
 
-/* What each feature is, to use [width]: texts that are named are categories. What is misspelt is noted in the
- * columns; where it is named, it is refused. */
+/* Sets use [width], what each feature becomes: texts that are named are categories. What is misspelt is noted
+ * in the columns; where it is named, it is refused. */
 static onet_status find_uses(text_use *use, const jsonl_texts *t, const onet_sets *sets, const char *file,
                              onet_error *err) {
     size_t items = sets->start[sets->count];
@@ -178,7 +179,7 @@ static onet_status take_values(const jsonl_texts *t, onet_sets *sets, int j, cha
     return made ? ONET_OK : fail_memory(err, "the dates of the items");
 }
 
-/* The columns of the new features, and those of the old ones that are none. */
+/* Makes the columns of the new features, and lists the old ones that are none as unused. */
 static onet_status make_columns(onet_columns **columns, const expanded *x, const char *kind,
                                 const text_use *use, const onet_sets *sets, onet_error *err) {
     onet_status status = onet_columns_new(columns, x->width, (const char *const *)x->name, NULL, NULL, err);
@@ -199,7 +200,7 @@ static onet_status make_columns(onet_columns **columns, const expanded *x, const
     return status;
 }
 
-/* The items of the new features: own [items, width], and exact where it is not NULL. */
+/* Computes the items of the new features: own [items, width], and exact if it is not NULL. */
 static void fill_items(const expanded *x, const onet_sets *sets, float *own, double *exact) {
     size_t items = sets->start[sets->count], before = (size_t)sets->width, w = (size_t)x->width;
     for (size_t i = 0; i < items; i++)
@@ -237,7 +238,7 @@ static bool lose_texts(lost_rows *lost, const expanded *x, const jsonl_texts *t,
     return made;
 }
 
-/* What the new features do not tell; those of dates are there already. */
+/* Notes the texts that the new features do not distinguish; dates were noted before. */
 static onet_status lose(const expanded *x, const jsonl_texts *t, onet_sets *sets, const text_use *use,
                         onet_error *err) {
     size_t items = sets->start[sets->count], rows = sets->lost ? items : 0;
@@ -306,7 +307,8 @@ static onet_status expand(const jsonl_texts *t, onet_sets *sets, text_use *use, 
     return ONET_OK;
 }
 
-/* The kinds of the features by the values of all sets: those of the first may all be 0 or 1, or missing. */
+/* Sets the kinds of the features by the values of all sets: those of the first set may all be 0 or 1, or
+ * missing. */
 static onet_status note_kinds(const jsonl_texts *t, onet_columns *columns, onet_error *err) {
     char *kind = array_new((size_t)t->width + 1, 1);
     if (!kind) return fail_memory(err, "the kinds of the features");

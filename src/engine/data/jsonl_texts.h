@@ -19,7 +19,7 @@ typedef struct jsonl_texts {
     bool missing; /* dates and truth values may be missing */
 } jsonl_texts;
 
-/* Room for `width` features, unless there is some. */
+/* Allocates the arrays for `width` features, unless they are there. */
 onet_status jsonl_texts_reserve(jsonl_texts *t, int width, onet_error *err);
 void jsonl_texts_free(jsonl_texts *t);
 /* After the last set: a feature COLUMN=VALUE for each of the most frequent texts, in place of the numbers.

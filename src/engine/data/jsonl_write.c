@@ -1,5 +1,6 @@
-/* Writes JSON Lines: the predicted order into the line as it was read, or a new line from a set of another
- * format. Also defines the format jsonl, which recognises and reads such files through jsonl.c. */
+/* Writes JSON Lines: the predicted order into the line as it was read, a new line from a set of another
+ * format, or an error in place of an answer. Also defines the format jsonl, which recognises and reads such
+ * files through jsonl.c. */
 #include <math.h>
 #include <string.h>
 
@@ -126,7 +127,7 @@ static void write_part(output *out, int part, const record *r, const onet_answer
     }
 }
 
-/* The members of `want` behind those that were written. */
+/* Appends the members of `want`. */
 static void append_parts(output *out, const bool *want, const record *r, const onet_answer *a,
                          const onet_write_options *parts) {
     for (int part = 0; part < PARTS; part++) {
@@ -144,7 +145,8 @@ static bool is_stale(const record *r, const member *m) {
     return jsonl_is(r, m, "top") && *value == '[' && value[1 + strspn(value + 1, " \t")] == '{';
 }
 
-/* The line as it stood, with the values of the answer's members put in their places or behind the last. */
+/* Writes the line as it stood, with the values of the answer's members put in their places or behind the
+ * last. */
 static void write_own(output *out, const record *r, const onet_answer *a, const onet_write_options *parts,
                       bool *want) {
     size_t from = 0;
@@ -200,7 +202,7 @@ static void write_items(output *out, const record *r) {
     output_put(out, "]");
 }
 
-/* Behind the items, where there are some. */
+/* Writes the relations, behind the items if there are some. */
 static void write_relations(output *out, const record *r) {
     const float *e = r->pairs;
     output_put(out, r->word || r->width ? ", \"pairs\": [" : "\"pairs\": [");
@@ -262,7 +264,7 @@ static onet_status write_constraints(output *out, const record *r, onet_error *e
     return ONET_OK;
 }
 
-/* A text column of CSV: an array with the value of each item. */
+/* Writes a text column of CSV: an array with the value of each item. */
 static onet_status write_column(output *out, const record *r, size_t column, csv_rows *rows,
                                 onet_error *err) {
     const csv_table *t = r->table;

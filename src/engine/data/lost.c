@@ -1,5 +1,5 @@
-/* Stores hashes of what the features do not tell of the values of items, and compares items by them (lost.h).
- */
+/* Stores hashes of the values that the features of items do not distinguish, and compares items by them
+ * (lost.h). */
 #include "engine/data/lost.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Handles the missing values of sets: counts them, refuses them, or replaces them by the mean of the training
- * data. */
+ * data, with indicator features if wanted (onet_sets_fill, and after reading). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "engine/data/columns.h"
 #include "engine/data/sets.h"
 
-/* Value i of items [n, width] is missing. */
+/* Counts value i of items [n, width] as missing. */
 static void add_one(missing_count *m, size_t i, int width, long line, size_t set) {
     if (m->count++) return;
     m->line = line;
@@ -44,7 +44,7 @@ onet_status missing_refuse(const missing_count *m, const char *file, const onet_
                               : "fill it in, or choose how to replace it: mean or indicator");
 }
 
-/* The means of the values that are there, and whether some are missing: [width] each. */
+/* Computes the means of the values that are not missing, and whether some are missing: [width] each. */
 static void means(const onet_sets *sets, double *sum, size_t *count, float *mean, uint8_t *lacks) {
     size_t width = (size_t)sets->width, items = sets->start[sets->count];
     for (size_t i = 0; i < items; i++)
@@ -60,7 +60,7 @@ static void means(const onet_sets *sets, double *sum, size_t *count, float *mean
     for (size_t j = 0; j < width; j++) mean[j] = count[j] ? (float)(sum[j] / (double)count[j]) : 0;
 }
 
-/* The columns of sets to train on, with their means. */
+/* Makes the columns of sets to train on, with their means. */
 static onet_status learn(onet_columns **result, const onet_sets *sets, onet_missing missing,
                          onet_error *err) {
     size_t width = (size_t)sets->width;
@@ -90,7 +90,7 @@ static onet_status learn(onet_columns **result, const onet_sets *sets, onet_miss
     return status;
 }
 
-/* All values that sets lack. */
+/* Counts the missing values of sets. */
 static missing_count count_missing(const onet_sets *sets) {
     missing_count m = {0};
     size_t width = (size_t)sets->width;
@@ -100,7 +100,8 @@ static missing_count count_missing(const onet_sets *sets) {
     return m;
 }
 
-/* The items of the sets as the columns have them, and their doubles: [items, inputs], allocated. */
+/* Allocates the items of the sets, and their doubles if there are some, with missing values filled in:
+ * [items, inputs]. */
 static onet_status fill_items(const onet_sets *sets, const onet_columns *c, float **items, double **exact,
                               onet_error *err) {
     if (c->width != sets->width)
@@ -175,7 +176,7 @@ onet_status missing_settle(onet_sets *sets, const char *file, const onet_read_op
     double *exact = NULL;
     onet_status status = columns ? ONET_OK : learn(&own, sets, missing, err);
     if (!columns) columns = own;
-    if (!status && columns->width != sets->width) return ONET_OK; /* likewise */
+    if (!status && columns->width != sets->width) return ONET_OK; /* the caller refuses it */
     if (!status) status = fill_items(sets, columns, &items, &exact, err);
     if (!status) {
         free(sets->items);

@@ -35,7 +35,7 @@ static const char *skip(const char *p, const char *text) {
     return strncmp(p, text, length) ? NULL : p + length;
 }
 
-/* 'text' or "text" into at most `room` characters. */
+/* Reads 'text' or "text" of less than `room` bytes; returns what follows it, or NULL. */
 static const char *scan_string(const char *p, char *text, size_t room) {
     while (ascii_space(*p)) p++;
     char quote = *p;
@@ -47,7 +47,7 @@ static const char *scan_string(const char *p, char *text, size_t room) {
     return end + 1;
 }
 
-/* (10, 5, 2) */
+/* Reads a shape such as (10, 5, 2); returns what follows it, or NULL. */
 static const char *scan_shape(const char *p, npy *a) {
     if (!(p = skip(p, "("))) return NULL;
     for (a->dims = 0;; a->dims++) {
@@ -94,7 +94,7 @@ static bool scan_header(const char *p, npy *a) {
     }
 }
 
-/* Bytes of one number; 0 for an unknown type. */
+/* Returns the bytes of one number; 0 for an unknown type. */
 static size_t number_size(const npy *a) {
     const char *t = a->type;
     if (strlen(t) != 3 || !strchr("<>|=", t[0]) || !strchr("fiub", t[1])) return 0;
@@ -162,7 +162,7 @@ const char *npy_shape(const npy *a, char text[128]) {
 
 /* ---- Numbers ----------------------------------------------------------------------------------------- */
 
-/* A number from its bytes, least significant first. */
+/* Returns the number of the bytes, least significant first. */
 static double number_of(const unsigned char *bytes, char kind, size_t size) {
     uint64_t bits = 0;
     for (size_t i = size; i--;) bits = bits << 8 | bytes[i];
@@ -183,7 +183,7 @@ static double number_of(const unsigned char *bytes, char kind, size_t size) {
     return kind == 'i' && bits & sign ? -(double)((~bits & all) + 1) : (double)bits;
 }
 
-/* Where number k of the file stands in C order. */
+/* Returns the place in C order of number k of the file. */
 static size_t place_of(const npy *a, size_t k) {
     if (!a->fortran) return k;
     size_t index[NPY_DIMS], place = 0;
@@ -195,7 +195,7 @@ static size_t place_of(const npy *a, size_t k) {
     return place;
 }
 
-/* "[3][0][1]": where a number stands. */
+/* Writes the index of a number, such as "[3][0][1]"; returns text. */
 static const char *index_text(const npy *a, size_t place, char text[128]) {
     size_t index[NPY_DIMS], used = 0;
     text[0] = '\0';
@@ -208,7 +208,7 @@ static const char *index_text(const npy *a, size_t place, char text[128]) {
     return text;
 }
 
-/* What float32 cannot hold is refused, whatever holds it here. */
+/* Refuses what float32 cannot hold, whatever the type of the array is. */
 static onet_status check_finite(const npy *a, size_t place, double value, onet_error *err) {
     char text[128];
     if (!isinf((float)value)) return ONET_OK;
@@ -221,7 +221,8 @@ static onet_status put_double(const npy *a, void *to, size_t place, double value
     return check_finite(a, place, value, err);
 }
 
-/* A whole number of 64 bits, least significant byte first: whether double rounds it. */
+/* Refuses a whole number of 64 bits, least significant byte first, that double rounds (of relations: that
+ * float32 rounds). */
 static onet_status check_whole(const npy *a, const unsigned char *bytes, size_t place, double value,
                                onet_error *err) {
     uint64_t bits = 0;
@@ -242,7 +243,7 @@ static onet_status refuse_relation(const npy *a, size_t place, double value, one
                 index_text(a, place, text), value);
 }
 
-/* Takes all numbers, one by one. */
+/* Stores one number of the array at `place` of `to`. */
 typedef onet_status put_number(const npy *a, void *to, size_t place, double value, onet_error *err);
 
 static onet_status each_number(npy *a, put_number *put, void *to, onet_error *err) {

@@ -13,7 +13,7 @@ enum { NPY_DIMS = 8 };
 typedef struct npy {
     const char *name; /* items, order, ... */
     const char *file;
-    zip_member *member; /* where the bytes come from, or an input whose bytes are all the array's */
+    zip_member *member; /* the archive member that holds the bytes; NULL: `in` is a bare .npy file */
     input *in;
     size_t at, size; /* of the input: bytes taken, and all */
     char type[16];   /* <f4, ... */
@@ -27,22 +27,22 @@ typedef struct npy {
     void *context;
 } npy;
 
-/* Reads the header of a.member or a.in: all else is filled in. Sees that the file has as many bytes as the
- * shape asks for. */
+/* Reads the header of a->member or a->in into the other fields, and checks that the file has as many bytes as
+ * the shape needs. */
 onet_status npy_open(npy *a, onet_error *err);
-/* "(20, 5, 2)" */
+/* Writes the shape, such as "(20, 5, 2)"; returns text. */
 const char *npy_shape(const npy *a, char text[128]);
 
-/* All numbers, [count] in C order. NaN is left as it is; ONET_BAD for what is beyond a float, and for whole
- * numbers that it rounds if a.ignored is set. */
+/* Reads all numbers, [count] in C order. NaN is left as it is; ONET_BAD for what is beyond a float, and for
+ * whole numbers that it rounds if a->ignored is set. */
 onet_status npy_floats(npy *a, float *to, onet_error *err);
-/* Whether its type holds more than float32 does: 64 bits, or 32 of a whole number. */
+/* Whether the type of the array holds more than float32 does: 64 bits, or whole numbers of 32 bits. */
 bool npy_is_rounded(const npy *a);
 /* As npy_floats, but not rounded to float32. */
 onet_status npy_doubles(npy *a, double *to, onet_error *err);
-/* The same for whole numbers; ONET_BAD for those beyond 32 bits. */
+/* Reads whole numbers; ONET_BAD for other numbers and those beyond 32 bits. */
 onet_status npy_ints(npy *a, int32_t *to, onet_error *err);
-/* Flags: 0 and 1 as they are, NPY_NO_FLAG for other numbers. */
+/* Reads flags: 0 and 1 as they are, NPY_NO_FLAG for other numbers. */
 enum { NPY_NO_FLAG = 2 };
 onet_status npy_flags(npy *a, uint8_t *to, onet_error *err);
 

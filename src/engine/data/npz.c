@@ -1,5 +1,6 @@
-/* Reads and writes sets in NumPy's .npz, and reads .npy: the arrays items, order, context, pairs and sizes.
- * Sets of several sizes either follow each other, with the array sizes, or are padded, items with NaN. */
+/* Defines the format npz: reads and writes sets in NumPy's .npz, and reads .npy: the arrays items, order,
+ * context, pairs and sizes. Sets of several sizes either follow each other, with the array sizes, or are
+ * padded, items with NaN. */
 
 #include <math.h>
 #include <stdint.h>
@@ -80,7 +81,7 @@ static onet_status check_pairs_alone(arrays *a, onet_error *err) {
     return fail(err, ONET_BAD, "%s: pairs has the shape %s, of sets with too many items", a->file, shape);
 }
 
-/* An array with one number for each item. */
+/* Checks the shape of an array with one number for each item. */
 static onet_status check_beside(const arrays *a, const npy *b, onet_error *err) {
     char shape[128], meant[128];
     npy like = {.dims = a->flat ? 1 : 2, .shape = {a->flat ? a->total : a->count, a->n}};
@@ -92,7 +93,7 @@ static onet_status check_beside(const arrays *a, const npy *b, onet_error *err) 
                 npy_shape(&like, meant));
 }
 
-/* Relations: n * n of each set, with a last dimension for several. */
+/* Checks the shape of relations: n * n of each set, with a last dimension for several. */
 static onet_status check_pairs(const arrays *a, onet_error *err) {
     const npy *b = &a->pairs;
     char shape[128], meant[128];
@@ -148,7 +149,7 @@ static onet_status check_shapes(arrays *a, onet_error *err) {
 
 /* ---- Sets of several sizes --------------------------------------------------------------------------- */
 
-/* Items of a set that is padded with rows of NaN. */
+/* Returns the number of items of a set that is padded with rows of NaN. */
 static size_t filled_size(const float *items, size_t n, size_t width) {
     while (n) {
         const float *row = items + (n - 1) * width;
@@ -159,7 +160,7 @@ static size_t filled_size(const float *items, size_t n, size_t width) {
     return 0;
 }
 
-/* The size of each set; the items are read. */
+/* Finds the size of each set, once the items are read. */
 static onet_status find_sizes(arrays *a, const onet_sets *s, onet_error *err) {
     onet_status status = ONET_OK;
     int32_t *size = a->size;
@@ -224,7 +225,7 @@ static void close_up(const arrays *a, onet_sets *s) {
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
-/* The items; exact [total, width] are set where float32 rounds some of them. */
+/* Reads the items; *exact [total, width] is set if float32 rounds some of them. */
 static onet_status read_items(arrays *a, onet_sets *s, double **exact, onet_error *err) {
     if (!npy_is_rounded(&a->items)) return npy_floats(&a->items, s->items, err);
     if (!(*exact = array_new(a->items.count, sizeof **exact))) return fail_memory(err, "the items");
@@ -245,7 +246,7 @@ static size_t relations_of(const arrays *a) {
     return b->dims == (a->flat ? 2 : 4) ? b->shape[b->dims - 1] : 1;
 }
 
-/* Whether a number of the pairs is one from an item to itself, or of the padding. */
+/* Whether a number of the pairs is a relation from an item to itself, or padding. */
 static bool is_ignored(void *context, size_t place) {
     arrays *a = context;
     size_t pair = place / relations_of(a);
@@ -261,7 +262,7 @@ static bool is_ignored(void *context, size_t place) {
     }
 }
 
-/* The relations of each set, without padding. */
+/* Reads the relations of each set, without padding. */
 static onet_status read_pairs(arrays *a, onet_sets *s, onet_error *err) {
     npy *b = &a->pairs;
     size_t R = relations_of(a), to = 0;
@@ -302,7 +303,7 @@ static onet_status read_arrays(onet_sets **sets, arrays *a, onet_error *err) {
     return status;
 }
 
-/* An array of an archive; has: whether it is there. */
+/* Opens an array of an archive; *has: whether it is there. */
 static onet_status open_member(zip *archive, npy *a, const char *name, const char *file, bool *has,
                                onet_error *err) {
     char path[32];
@@ -369,7 +370,8 @@ onet_status npz_read(onet_sets **sets, input *in, onet_error *err) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------- */
 
-/* The header of a version 1 file, padded so that the numbers begin at a multiple of 64; its length. */
+/* Writes the header of a version 1 file, padded so that the numbers begin at a multiple of 64; returns its
+ * length. */
 static size_t make_header(char head[128], const char *type, const char *shape) {
     memset(head, ' ', 128);
     memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);

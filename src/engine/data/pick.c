@@ -13,7 +13,7 @@
 #include "engine/words/words.h"
 #include "ordernet_io.h"
 
-/* The constraints of set s to the set that was appended last; their items are counted within it. */
+/* Adds the constraints of set s to the set that was appended last. */
 static onet_status append_constraints(onet_sets *out, const onet_sets *sets, size_t s, onet_error *err) {
     size_t from, count;
     constraints_of(sets, sets->start[s], sets->start[s + 1], &from, &count);

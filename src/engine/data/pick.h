@@ -1,4 +1,4 @@
-/* Copies some of the sets: for validation and cross-validation. */
+/* Copies some of the sets, or all: for validation and cross-validation. */
 #ifndef DATA_PICK_H
 #define DATA_PICK_H
 

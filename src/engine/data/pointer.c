@@ -1,6 +1,6 @@
-/* Reads and writes the text format of the Pointer Network data sets (Vinyals et al. 2015): x1 y1 x2 y2 ...
- * output 1 3 2 ... 1, one set per line. Indices count from 1; the one that closes a tour may be left out, and
- * so may `output` and all after it. */
+/* Defines the format pointer: reads and writes the text of the Pointer Network data sets (Vinyals et al.
+ * 2015): x1 y1 x2 y2 ... output 1 3 2 ... 1, one set per line. Indices count from 1; the one that closes a
+ * tour may be left out, and so may `output` and all after it. */
 #include <limits.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char *token_end(const char *p, const char *end) {
     return p;
 }
 
-/* The sentence for a token that is not the number it should be. */
+/* Reports a token that is not a valid number or index. */
 static onet_status bad_token(const record *r, const char *name, const char *field, size_t index,
                              const char *p, const char *after, const char *what, onet_error *err) {
     int length = after - p > 40 ? 40 : (int)(after - p);
@@ -101,7 +101,7 @@ static onet_status pointer_parse(record *r, int width, const char *name, onet_er
     return record_take_order(r, length - r->closed, 1, "output", name, err);
 }
 
-/* The items (as they stood, where they came from this format) and the order, which may be NULL. */
+/* Writes the items (unchanged if they were read from this format) and the order, which may be NULL. */
 static onet_status pointer_write(output *out, const record *r, const int32_t *order, onet_error *err) {
     char text[NUMBER_TEXT];
     if (r->format == ONET_FORMAT_POINTER) {
@@ -125,7 +125,7 @@ static onet_status pointer_write(output *out, const record *r, const int32_t *or
 
 /* ---- The format -------------------------------------------------------------------------------------- */
 
-/* Only numbers, and perhaps `output`, in what is there of the first line. */
+/* Whether the line, as far as it is there, has only numbers, and perhaps `output`. */
 static bool is_pointer(const char *p, const char *end, bool whole) {
     int numbers = 0;
     for (;;) {

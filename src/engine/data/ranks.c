@@ -1,4 +1,13 @@
-/* Detects whether ranks were given as orders. An order lists the items, first to last; ranks list the place
+/* Detects whether ranks were given as orders (onet_sets_look_like_ranks): correlates the places of items with
+ * their features in both readings. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/memory.h"
+#include "engine/data/sets.h"
+#include "ordernet_io.h"
+
+/* An order lists the items, first to last; ranks list the place
  * of each item. Both are permutations, each the inverse of the other, so that no check of one set can tell
  * them apart. Over many sets the features can: where an order follows from them, the place of an item
  * correlates with one of its features, or with the feature's distance from the mean of the set. The inverse
@@ -8,13 +17,6 @@
  * random permutation has the variance 1 / (n - 1), so z = sum (n - 1) r / sqrt(sum (n - 1)) is that of a
  * normal distribution where the feature tells nothing. Features count by their ranks in the set: if an item's
  * place in the file follows a feature, both readings then correlate with it alike. */
-#include <math.h>
-#include <stdlib.h>
-
-#include "engine/base/memory.h"
-#include "engine/data/sets.h"
-#include "ordernet_io.h"
-
 enum {
     ENOUGH = 6,                /* z that chance does not reach, not even as the largest of many features */
     CLEARER = 2,               /* and so many times that of the other reading */
@@ -31,7 +33,7 @@ typedef struct reading {
     double sum, weight;
 } reading;
 
-/* Memory for one set, and what the sets seen so far say. */
+/* Memory for one set, and the correlations summed over the sets so far. */
 typedef struct correlations {
     number *sorted;         /* [n] */
     double *rank;           /* [n]: of the items by a feature, less their mean */
@@ -45,8 +47,8 @@ static int compare(const void *a, const void *b) {
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Ranks of sorted[n] less their mean to rank[n]; equal values share one. Their sum of squares; 0: all equal.
- */
+/* Writes the ranks of sorted [n], less their mean, to rank [n]; equal values share one. Returns the sum of
+ * their squares; 0: all are equal. */
 static double rank_values(number *sorted, size_t n, double *rank) {
     double square = 0;
     qsort(sorted, n, sizeof *sorted, compare);

@@ -1,5 +1,5 @@
-/* Reads the sets of a file one by one: finds the format, then reads line by line or the whole file at once.
- */
+/* Reads the sets of a file one by one (onet_reader): finds the format, reads line by line, from a JSON array,
+ * or the whole file at once, and checks that the sets are alike and no value is missing. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,8 @@ struct onet_reader {
     bool refused;          /* a set was bad */
     bool missing;          /* sets may lack values */
     onet_columns *columns; /* the names of the first set's features, for those that follow; or NULL */
-    unknown_texts unknown; /* JSON Lines: categories of the model's */
-    char *said;            /* what onet_reader_unknown gave last */
+    unknown_texts unknown; /* JSON Lines: the texts of the model's categories */
+    char *said;            /* what onet_reader_unknown returned last */
     /* Formats that are read whole. */
     csv_table *table;
     onet_sets *sets;
@@ -265,7 +265,7 @@ static const char *kind_of(int width, bool words) {
     return words ? "words" : width ? "numbers" : "without features";
 }
 
-/* What the sets of a file have in common. */
+/* Checks that the sets of a file have one kind and one width. */
 static onet_status check_alike(reader *in, const record *r, onet_error *err) {
     if (r->width > MAX_WIDTH)
         return fail(err, ONET_BAD, "%s:%ld: items of %d features; at most %d are possible",
@@ -309,8 +309,8 @@ static onet_status next_set(reader *in, record *r, int *end, onet_error *err) {
     return next_of_sets(in, r, end, err);
 }
 
-/* The names of the first set are those of the others, unless a model has some: their keys may stand in any
- * order. What a model without names says of missing values stays. */
+/* Keeps the names of the first set for the others, whose keys may stand in any order, unless a model has
+ * names. How a model without names treats missing values stays. */
 static onet_status keep_names(reader *in, const record *r, onet_error *err) {
     const onet_columns *given = in->options.columns;
     if (given && (given->name || given->width != r->width)) return ONET_OK;

@@ -1,4 +1,5 @@
-/* Manages a record, one set as it was read: its memory, its checks, and the accessors of the public API. */
+/* Manages a record, one set as it was read: its memory, the checks of its order, context and text, and the
+ * accessors of the public API. */
 #include "engine/data/record.h"
 
 #include <stdlib.h>
@@ -174,7 +175,7 @@ const double *onet_record_values(const onet_record *r) {
 }
 
 const float *onet_record_items(const onet_record *given) {
-    record *r = (record *)(uintptr_t)given; /* the cached text is not part of the set */
+    record *r = (record *)(uintptr_t)given; /* the cached floats are not part of the set */
     if (!r || !r->items) return NULL;
     size_t count = (size_t)r->n * (size_t)r->width;
     if (!array_reserve(&r->float_store, &r->float_room, count, sizeof *r->float_store)) return NULL;

@@ -27,7 +27,8 @@ struct onet_record {
     int relations;          /* numbers for each ordered pair of items; 0: none */
     const float *pairs;     /* [n, n, relations] */
     const char *pair_names; /* of the relations, one per line; NULL: they have none */
-    const onet_lost *lost;  /* what the features do not tell, of items from row lost_from on; NULL: nothing */
+    const onet_lost *lost;  /* hashes of what the features do not distinguish (lost.h), from row lost_from on;
+                             * NULL: nothing */
     size_t lost_from;
     onet_constraint *constraints; /* [constraint_count], items counted within the set */
     size_t constraint_count;
@@ -42,7 +43,8 @@ struct onet_record {
     char *keys;                /* JSONL: the keys without escapes */
     size_t items_end;          /* POINTER: length of the part before `output` */
     bool closed;               /* POINTER: the order came back to its first item */
-    onet_columns *own_columns; /* JSONL: of the first set, if no model gives columns; owned by the record */
+    onet_columns *own_columns; /* JSONL: columns taken from this set when the options give none; owned by the
+                                * record */
     struct jsonl_texts
         *texts; /* JSONL: takes the texts of features; the caller's. NULL: every feature is a number */
     struct unknown_texts *unknown; /* JSONL: notes the texts of categories; the reader's. May be NULL */
@@ -54,7 +56,7 @@ struct onet_record {
     double *item_store;
     lost_rows lost_store;
     float *pair_store;
-    float *float_store; /* what onet_record_items gave last */
+    float *float_store; /* what onet_record_items returned last */
     int32_t *order_store;
     int32_t *index_store;  /* JSONL: the list `context` */
     int32_t *prefix_store; /* JSONL: the list `prefix` */
@@ -62,20 +64,20 @@ struct onet_record {
     onet_constraint *constraint_store;
     char **word_store;
     char *letters; /* the words, each with its end mark */
-    char *value;   /* what onet_record_text gave last */
+    char *value;   /* what onet_record_text or onet_record_item_text returned last */
     size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room, index_room,
         prefix_room, pair_room, context_room, constraint_room, value_room, float_room;
 };
 typedef struct onet_record record;
 
-/* All zero is an empty record. */
+/* A record of zeros is empty. */
 void record_free(record *r);
 
-/* Takes a line of text over, to be parsed; clears what was there. */
+/* Copies a line of text into the record, to be parsed, and clears the set that was there. */
 onet_status record_line(record *r, onet_format format, const char *text, size_t length, long line,
                         onet_error *err);
 
-/* m: the items that are placed. */
+/* Returns m, the number of items that are placed. */
 int record_placed(const record *r);
 
 /* Takes the `length` indices in order_store as the record's order, once n and the context are known: each
@@ -86,10 +88,11 @@ onet_status record_take_order(record *r, size_t length, int first, const char *f
 /* Takes the `length` indices in index_store as the record's context items, once n is known. */
 onet_status record_take_context(record *r, size_t length, const char *name, onet_error *err);
 
-/* Number i of items [n, width] as the shortest text that reads back as the same value; returns its length. */
+/* Writes number i of items [n, width] as the shortest text that reads back as the same value; returns its
+ * length. */
 size_t record_number(const record *r, size_t i, char text[NUMBER_TEXT]);
 
-/* ONET_BAD for a line that is not UTF-8, names the byte. */
+/* Returns ONET_BAD for a line that is not UTF-8; the message names the byte. */
 onet_status record_check_text(const char *text, size_t length, const char *name, long line, onet_error *err);
 
 #endif

@@ -16,7 +16,7 @@ static onet_status copy_value(record *r, const char *from, size_t length, onet_e
     return ONET_OK;
 }
 
-/* A JSON value as text: strings without quotes and escapes. */
+/* Copies a JSON value to r->value, strings without quotes and escapes; null counts as not found. */
 static onet_status take_value(record *r, const char *from, const char *end, bool *found, onet_error *err) {
     size_t length = (size_t)(end - from);
     if (length == 4 && !memcmp(from, "null", 4)) return ONET_OK;
@@ -91,7 +91,7 @@ static bool go_to(json_scan *s, int index) {
     return false;
 }
 
-/* Under a key of the object that comes next. */
+/* Takes the value of a key of the object that comes next. */
 static onet_status of_object(record *r, json_scan *s, const char *key, bool *found, onet_error *err) {
     bool first = scan_accept(s, '{');
     if (!array_reserve(&r->value, &r->value_room, (size_t)(s->end - s->at) + 1, 1))

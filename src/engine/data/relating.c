@@ -16,7 +16,7 @@
 
 #define FIELD "onet_train_options.relate"
 
-/* Relations of all sets that are held at a time: 8 GB. */
+/* The most relations of all sets together: 8 GB. */
 #define MOST_NUMBERS 2147483648.0
 
 const onet_choice *onet_relates(void) {
@@ -40,7 +40,7 @@ typedef struct entry {
     size_t length;
 } entry;
 
-/* As much of a text as an error message shows. */
+/* Returns how many bytes of a text an error message shows. */
 static int shown_length(size_t length) {
     return length > 100 ? 100 : (int)length;
 }
@@ -81,7 +81,8 @@ static bool begins(const char *text, size_t left, const char *name, size_t lengt
     return length <= left && !memcmp(text, name, length) && (length == left || text[length] == '+');
 }
 
-/* The column that the text begins with: the longest name, since names may have a plus, or a number from 1. */
+/* Finds the column that the text begins with: the longest name, since names may have a plus, or a number from
+ * 1. */
 static bool find_column(const char *text, size_t left, int width, const onet_columns *columns, column *c) {
     *c = (column){.first = -1};
     for (int j = 0; columns && columns->name && j < width; j++) {
@@ -108,11 +109,11 @@ static onet_status add_feature(relating *r, int32_t feature, size_t *room, onet_
     return ONET_OK;
 }
 
-/* The features of an entry, behind those of the entries before it. */
+/* Adds the features of an entry. */
 static onet_status add_features(relating *r, const entry *e, int width, const onet_columns *columns,
                                 size_t *room, onet_error *err) {
     onet_status status = ONET_OK;
-    int all = columns ? columns->width : width; /* not what tells that a value is missing */
+    int all = columns ? columns->width : width; /* not the indicators of missing values */
     if (!width)
         return fail_field(err, ONET_USAGE, FIELD,
                           "relations are made from features, and the items have none: leave them out");
@@ -157,7 +158,7 @@ static onet_status add_relation(relating *r, made_relation made, const char *nam
     return add_name(&r->names, name, length, err);
 }
 
-/* The relations of an entry: one for all of its features, differences one for each. */
+/* Adds the relations of an entry: one for all of its features, of differences one for each. */
 static onet_status add_entry(relating *r, const char *text, const entry *e, int first, int width,
                              const onet_columns *columns, onet_error *err) {
     size_t length = strcspn(text, ",");
@@ -248,7 +249,7 @@ bool relating_same(const relating *a, const relating *b) {
 
 /* ---- Use --------------------------------------------------------------------------------------------- */
 
-/* Whether the relation is of all features of the column that lost something. */
+/* Whether the relation uses all features first .. first + span - 1, those of a column in lost. */
 static bool has_column(const relating *r, const made_relation *m, int first, int span) {
     int found = 0;
     for (int k = m->first; k < m->first + m->count; k++)
@@ -256,8 +257,8 @@ static bool has_column(const relating *r, const made_relation *m, int first, int
     return found == span;
 }
 
-/* Whether what the features do not tell is equal too: texts that have none; what is missing equals nothing.
- */
+/* Whether items i and j are also equal in what the features do not distinguish (lost.h). A missing value
+ * equals nothing. */
 static bool lost_equal(const relating *r, const made_relation *m, const onet_lost *lost, size_t i, size_t j) {
     for (int k = 0; lost && k < lost->width; k++) {
         size_t width = (size_t)lost->width, at = (size_t)k;
@@ -267,8 +268,8 @@ static bool lost_equal(const relating *r, const made_relation *m, const onet_los
     return true;
 }
 
-/* One relation computed from features, from item i to item j, both counted over all sets. scaling_value reads
- * the features: data in double and in float32 then give the same relation. */
+/* Returns one relation computed from features, from item i to item j, both counted over all sets.
+ * scaling_value reads the features: data in double and in float32 then give the same relation. */
 static double made_value(const relating *r, const made_relation *m, const scaling *scale,
                          const onet_sets *sets, size_t i, size_t j) {
     double sum = 0;
@@ -297,7 +298,7 @@ static double made_value(const relating *r, const made_relation *m, const scalin
     return m->kind == ONET_RELATE_DISTANCE ? sqrt(sum) : sum;
 }
 
-/* All relations from item i of set s to the others: to [n, R]. */
+/* Writes all relations from item i of set s to the others to `to` [n, R]. */
 static onet_status relate_item(const relating *r, const scaling *scale, const onet_sets *sets, size_t s,
                                size_t i, float *to, size_t before, onet_error *err) {
     size_t from = sets->start[s], n = sets_size(sets, s), given = (size_t)r->given;

@@ -19,34 +19,34 @@ typedef struct relating {
     made_relation relation[MAX_RELATIONS]; /* [made] */
     int32_t *feature;                      /* [features] */
     int features;
-    char *text;     /* what the made ones were asked for as; NULL: there are none */
+    char *text;     /* the text that asked for those made from features; NULL: there are none */
     char *names;    /* of all, one per line: those without a name are "relation 1" and so on */
     scaling *scale; /* of all; NULL: no values are replaced by quantiles */
 } relating;
 
-/* Whether a text such as "distance:x+y,difference:age" can be right, without the features. */
+/* Checks a text such as "distance:x+y,difference:age" as far as possible without the features. */
 onet_status relating_check_text(const char *text, onet_error *err);
 
-/* The relations of sets with `given` ones, of these names or NULL, and those that `text` asks for, or NULL.
- * columns: of the `width` features, or NULL, then they are numbers from 1 on. *result is NULL where there are
- * no relations. ONET_USAGE for another text. */
+/* Makes the relations: the `given` ones of the sets, with these names (may be NULL), and those that `text`
+ * (may be NULL) asks for. columns: the names of the `width` features; NULL: they go by number from 1. *result
+ * is NULL if there are no relations. ONET_USAGE if the text is wrong. */
 onet_status relating_new(relating **result, const char *text, int given, const char *names, int width,
                          const onet_columns *columns, onet_error *err);
 void relating_free(relating *r);
 onet_status relating_copy(relating **copy, const relating *from, onet_error *err);
 bool relating_same(const relating *a, const relating *b);
 
-/* Sets as the net sees them: a view of `sets` whose items and pairs are its own where scale and r, either of
- * them NULL, change them. before: sets that came before these, for the number of a set in a message. ONET_BAD
- * where a relation is out of range. */
+/* Makes the sets as the net sees them: a view of `sets`, whose items and pairs are its own if scale or r
+ * (either may be NULL) change them. before: how many sets came before these, for the number of a set in a
+ * message. ONET_BAD if a relation is out of range. */
 onet_status seen_make(onet_sets *view, const scaling *scale, const relating *r, const onet_sets *sets,
                       size_t before, onet_error *err);
 void seen_free(onet_sets *view, const onet_sets *sets);
 
-/* Learns quantiles of the relations that the text wants so, from a view that seen_make has made before
- * there were any, and replaces the view's values by them. */
+/* For the relations that `text` scales by quantiles: learns the quantiles from a view that seen_make made
+ * while r->scale was NULL, and applies them to the view. */
 onet_status relating_learn(relating *r, const char *text, onet_sets *view, onet_error *err);
-/* Whether the net is to see anything else than the relations of the sets. */
+/* Sets *wants if the net sees other relations than the sets have: some made from features, or quantiles. */
 onet_status relating_wants(const relating *r, const char *text, bool *wants, onet_error *err);
 
 #endif

@@ -18,7 +18,7 @@ struct st_source {
     bool own_input;
     bool whole;   /* input_at reaches the tensors' bytes */
     size_t data;  /* where they begin */
-    char *header; /* the names and texts of all */
+    char *header; /* its text: names and metadata point into it */
 };
 
 static onet_status bad_file(const safetensors *file, const char *what, onet_error *err) {
@@ -143,7 +143,7 @@ const char *safetensors_metadata(const safetensors *file, const char *key) {
     return NULL;
 }
 
-/* "F32 [4, 2]", any size as "n". */
+/* Writes a type and shape such as "F32 [4, 2]", any size as "n". */
 static void describe(char *text, size_t room, st_type type, int dims, const size_t *shape) {
     int used = snprintf(text, room, "%s [", st_type_name(type));
     for (int i = 0; i < dims && (size_t)used < room; i++) {

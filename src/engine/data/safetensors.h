@@ -37,8 +37,8 @@ typedef struct st_tensor {
     st_type type;
     int dims;
     size_t shape[ST_DIMS];
-    size_t bytes;     /* of the whole tensor; the writer works it out itself */
-    size_t begin;     /* its place behind the header; likewise */
+    size_t bytes;     /* of the whole tensor; the writer ignores it */
+    size_t begin;     /* its offset behind the header; the writer ignores it */
     const void *data; /* to be written; not used in reading */
 } st_tensor;
 
@@ -58,28 +58,29 @@ typedef struct safetensors {
  * version; value NULL: the file lacks the key, and is corrupt. */
 onet_status safetensors_newer(const safetensors *file, const char *key, const char *value, onet_error *err);
 
-/* "-" is standard input; compressed files are read too. safetensors_from leaves the input to its owner, who
- * keeps it open as long as the file. */
+/* Open a file and check its header; "-" is standard input, and compressed files are read too. The input of
+ * safetensors_from stays its owner's, and must be open as long as the file. */
 onet_status safetensors_open(safetensors **file, const char *path, onet_error *err);
 onet_status safetensors_from(safetensors **file, input *in, onet_error *err);
-/* The path, or "standard input". */
+/* Returns the path, or "standard input". */
 const char *safetensors_name(const safetensors *file);
-/* NULL when there is none of that name. */
+/* Return the tensor, or the metadata value, of that name; NULL when there is none. */
 const st_tensor *safetensors_find(const safetensors *file, const char *name);
 const char *safetensors_metadata(const safetensors *file, const char *key);
-/* The tensor of that name, of this type and shape ([dims]; SIZE_MAX stands for any size), or ONET_BAD. */
+/* Finds the tensor of that name, which must have this type and shape ([dims]; SIZE_MAX stands for any size);
+ * else ONET_BAD. */
 onet_status safetensors_expect(const safetensors *file, const char *name, st_type type, int dims,
                                const size_t *shape, const st_tensor **tensor, onet_error *err);
-/* The same for numbers that are read as float: F32, F16 or BF16. */
+/* As safetensors_expect, for numbers that are read as float: F32, F16 or BF16. */
 onet_status safetensors_expect_floats(const safetensors *file, const char *name, int dims,
                                       const size_t *shape, const st_tensor **tensor, onet_error *err);
-/* Reads what stands behind the header, if it comes from a pipe or is compressed: to be called when the header
- * has been looked at and before memory is taken for what it promises. ONET_BAD if that is more than `limit`
- * bytes, or other than what comes. */
+/* Reads the tensors' bytes into memory, if they come from a pipe or are compressed. To be called when the
+ * header was checked, before memory is allocated by its sizes. ONET_BAD if these are more than `limit` bytes,
+ * or not as many as follow. */
 onet_status safetensors_data(const safetensors *file, size_t limit, onet_error *err);
-/* The tensor's bytes into memory: [tensor->bytes]. */
+/* Reads the tensor's bytes into `into` [tensor->bytes]. */
 onet_status safetensors_load(const safetensors *file, const st_tensor *tensor, void *into, onet_error *err);
-/* The numbers of a tensor of F32, F16 or BF16 as floats: [tensor->bytes / size of a number]. */
+/* Reads the numbers of a tensor of F32, F16 or BF16 as floats into `into` [numbers of the tensor]. */
 onet_status safetensors_load_floats(const safetensors *file, const st_tensor *tensor, float *into,
                                     onet_error *err);
 void safetensors_close(safetensors *file);
@@ -90,7 +91,7 @@ const char *st_type_name(st_type type);
  * types first (so that all are aligned), else in the order given. */
 onet_status safetensors_write(const char *path, const st_tensor *tensor, size_t tensors,
                               const st_pair *metadata, size_t pairs, onet_error *err);
-/* The same bytes in memory: *bytes [*size], which the caller frees. */
+/* Makes the same bytes in memory: *bytes [*size], which the caller frees. */
 onet_status safetensors_bytes(void **bytes, size_t *size, const st_tensor *tensor, size_t tensors,
                               const st_pair *metadata, size_t pairs, onet_error *err);
 

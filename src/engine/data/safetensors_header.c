@@ -14,7 +14,7 @@
 typedef struct scan {
     json_scan j;
     safetensors *file;
-    char *text; /* the same as j.text: strings lose their escapes in place */
+    char *text; /* j.text, writable: strings lose their escapes in place */
     size_t data_size, tensor_room, pair_room;
     onet_error *err;
 } scan;
@@ -41,7 +41,8 @@ bool st_bytes(const st_tensor *t, size_t *bytes) {
     return true;
 }
 
-/* ---- Sentences --------------------------------------------------------------------------------------- */
+/* ---- Error messages ---------------------------------------------------------------------------------------
+ */
 
 static onet_status bad_header(scan *s, const char *expected) {
     scan_fail(&s->j, expected);
@@ -68,7 +69,7 @@ static onet_status string(scan *s, const char **text, bool (*take)(json_scan *, 
     return ONET_OK;
 }
 
-/* [1, 2, 3] of at most `room` numbers. */
+/* Reads [1, 2, 3], at most `room` numbers. */
 static onet_status numbers(scan *s, size_t *list, int room, int *count, const char *expected) {
     bool first = true;
     if (!scan_accept(&s->j, '[')) return bad_header(s, expected);
@@ -97,7 +98,7 @@ static onet_status object(scan *s, onet_status (*each)(scan *s, const char *key,
 
 /* ---- Tensors ----------------------------------------------------------------------------------------- */
 
-/* A tensor on its way: which of its three members were there. */
+/* A tensor that is being read, and which of its three members were there. */
 typedef struct tensor_scan {
     st_tensor t;
     bool type, shape, places;
@@ -129,7 +130,7 @@ static onet_status tensor_member(scan *s, const char *key, void *context) {
     return bad_tensor(s, one->t.name, "does not have just dtype, shape and data_offsets");
 }
 
-/* The name is printed in sentences: no control characters. */
+/* Whether a name may be printed in error messages: it has no control characters and is not empty. */
 static bool good_name(const char *name) {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127) return false;
@@ -192,7 +193,7 @@ static int by_key(const void *a, const void *b) {
     return strcmp(((const st_pair *)a)->key, ((const st_pair *)b)->key);
 }
 
-/* Each tensor begins where the one before it ends, and the last ends with the file. */
+/* Checks that each tensor begins where the one before it ends, and that the last ends with the file. */
 static onet_status check_places(scan *s) {
     safetensors *file = s->file;
     size_t at = 0;
@@ -219,7 +220,7 @@ static onet_status check_names(scan *s) {
     return ONET_OK;
 }
 
-/* The pairs stay in the file's order; a copy is sorted. */
+/* Checks that no key is there twice, in a sorted copy: the pairs stay in the file's order. */
 static onet_status check_keys(scan *s) {
     safetensors *file = s->file;
     if (file->pairs < 2) return ONET_OK;

@@ -10,10 +10,10 @@
  * number is not known yet. */
 onet_status st_header_parse(safetensors *file, char *text, size_t length, size_t data_size, onet_error *err);
 
-/* The size of the type times the shape, or false where that overflows. */
+/* Sets *bytes to the size of the type times the shape; returns false if that overflows. */
 bool st_bytes(const st_tensor *tensor, size_t *bytes);
 
-/* For qsort and bsearch. */
+/* Compares two tensors by name, for qsort and bsearch. */
 int st_by_name(const void *a, const void *b);
 
 #endif

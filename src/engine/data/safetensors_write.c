@@ -1,4 +1,4 @@
-/* Writes a safetensors file: the header as JSON, then the bytes of the tensors. */
+/* Writes a safetensors file, or its bytes to memory: the header as JSON, then the bytes of the tensors. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Applies a scaling to the features of sets; also copies, compares and frees scalings. scaling_learn.c learns
- * them, scaling_file.c reads and writes them. */
+/* Applies a scaling to the features of sets: centres them or replaces them by quantiles, and adds the ranks
+ * of items within their set. Also copies, compares and frees scalings. scaling_learn.c learns them,
+ * scaling_file.c reads and writes them. */
 #include "engine/data/scaling.h"
 
 #include <math.h>
@@ -78,14 +79,14 @@ bool scaling_same(const scaling *a, const scaling *b) {
 
 /* ---- Use --------------------------------------------------------------------------------------------- */
 
-/* Beyond the training data the quantile goes on rising, so that values stay in order, and ends at 0.1 more.
- */
+/* Returns how far the quantile of a value lies beyond that of the training data: it goes on rising, so that
+ * values stay in order, up to 0.1. */
 static double beyond(double distance, double range) {
     double share = range > 0 ? distance / range : 1;
     return isfinite(share) ? 0.1 * (share / (1 + share)) : 0.1;
 }
 
-/* knot, level [count], count >= 1. */
+/* Returns the quantile of x, interpolated between the knots; knot, level [count], count >= 1. */
 static double quantile(const double *knot, const double *level, int count, double x) {
     int low = 0, high = count - 1;
     double range = knot[high] - knot[0];
@@ -130,7 +131,7 @@ void scaling_ranks(scaling_place *at, size_t n, float *to, size_t step) {
     }
 }
 
-/* Those of feature j of the n items from `first` on. */
+/* Writes the ranks of feature j of the n items from `first` on. */
 static void ranks(const scaling *s, const onet_sets *sets, size_t first, size_t n, int j, scaling_place *at,
                   float *to, size_t step) {
     for (size_t i = 0; i < n; i++) at[i] = (scaling_place){scaling_value(s, sets, first + i, j), i};

@@ -25,7 +25,7 @@ typedef struct scaling {
     int inputs;      /* features for the net: width, and behind them a rank within the set for some */
     uint8_t *kind;   /* [width] */
     uint8_t *within; /* [width]: 1: the rank of the value within its set is a feature too */
-    uint8_t *exact;  /* [width]: 1: of the value in double; 0: of that rounded to float32 */
+    uint8_t *exact;  /* [width]: 1: the value is taken in double; 0: rounded to float32 */
     double *centre;  /* [width] */
     int32_t *count;  /* [width]: knots of QUANTILE, 0 for the others */
     size_t knots;    /* of all features */
@@ -39,22 +39,22 @@ typedef struct scaling_place {
     size_t item;
 } scaling_place;
 
-/* The ranks of at [n] within the set, from 0 to 1, equal values alike: that of item i to to[i * step]. Sorts
- * at. */
+/* Writes the ranks of at [n] within the set, from 0 to 1, the same for equal values: that of item i to to[i *
+ * step]. Sorts at. */
 void scaling_ranks(scaling_place *at, size_t n, float *to, size_t step);
 
-/* What a text such as "auto", "quantile" or "quantile:price,standard:x" asks for each feature: wish [width].
- * columns: their names, or NULL, then they are numbers from 1 on. relations: the names of relations, one per
- * line, or NULL; what is said of them is passed over. ONET_USAGE for another text. */
+/* Parses a text such as "auto", "quantile" or "quantile:price,standard:x": wish [width], the scale of each
+ * feature. columns: their names; NULL: they go by number from 1. relations: the names of relations, one per
+ * line, or NULL; entries for them are skipped. ONET_USAGE if the text is wrong. */
 onet_status scaling_parse(const char *text, int width, const onet_columns *columns, const char *relations,
                           onet_scale *wish, onet_error *err);
-/* The same for the relations: wish [their number]. */
+/* Parses the entries for the relations instead: wish [number of relations]. */
 onet_status scaling_parse_relations(const char *text, const char *relations, onet_scale *wish,
                                     onet_error *err);
-/* The same without the features: whether the text can be right. */
+/* Checks the text as far as possible without the features. */
 onet_status scaling_check_text(const char *text, onet_error *err);
 
-/* What is to be learned of features. */
+/* What scaling_learn is asked for. */
 typedef struct scaling_wish {
     const char *text;      /* as scaling_parse has it */
     const char *relations; /* the names of relations, one per line; NULL: there are none */
@@ -63,29 +63,29 @@ typedef struct scaling_wish {
     bool keep_exact;  /* relations are made from features: which of them are taken in double must be known */
 } scaling_wish;
 
-/* Learns it from sets to train on. *result is NULL where all features are plain ones: the net then sees the
- * items as they are. feature [width], or NULL: what was chosen. */
+/* Learns the scaling from sets to train on. *result is NULL if all features are plain: the net then sees the
+ * items as they are. feature [width] (may be NULL): receives what was chosen. */
 onet_status scaling_learn(scaling **result, const onet_sets *sets, const scaling_wish *wish,
                           onet_feature *feature, onet_error *err);
-/* The same for the relations of sets: quantiles where wish [relations] says so. *result is NULL where it does
- * not. */
+/* Learns quantiles of the relations for which wish [relations] asks; *result is NULL if it asks for none. */
 onet_status scaling_learn_relations(scaling **result, const onet_sets *sets, const onet_scale *wish,
                                     onet_error *err);
-/* Scales one value of each: x [width], in place. */
+/* Scales x [width], one value of each feature, in place. */
 void scaling_values(const scaling *s, float *x);
-/* Room for one, all zero; NULL when memory is short. */
+/* Allocates a scaling of zeros; returns NULL when memory is short. */
 scaling *scaling_room(int width, size_t knots);
 onet_status scaling_copy(scaling **copy, const scaling *from, onet_error *err);
 bool scaling_same(const scaling *a, const scaling *b);
-/* Whether both do the same with the features of sets; ranks within the set are not compared. */
+/* Whether both scale features in the same way; ranks within the set are not compared. */
 bool scaling_agrees(const scaling *a, const scaling *b);
 void scaling_free(scaling *s);
 
-/* The sets as the net sees them: a view of `sets`, whose items are its own, to be freed. */
+/* Makes view: `sets` with scaled features. Its items are its own, for the caller to free; the rest stays the
+ * sets'. */
 onet_status scaling_apply(const scaling *s, const onet_sets *sets, onet_sets *view, onet_error *err);
 
-/* The value of feature j of item i, over all sets. Features that float32 does not blur are those of float32,
- * whatever else is known of them: sets that came in double and in float32 are ordered alike. */
+/* Returns the value of feature j of item i, counted over all sets. A feature that float32 does not blur is
+ * taken in float32 even if doubles are known: sets read in double and in float32 are then ordered alike. */
 static inline double scaling_value(const scaling *s, const onet_sets *sets, size_t i, int j) {
     if (s->exact[j]) return sets_value(sets, i, (size_t)j);
     return (double)sets->items[i * (size_t)sets->width + (size_t)j];
@@ -96,10 +96,11 @@ static inline double scaling_value(const scaling *s, const onet_sets *sets, size
 
 enum { SCALING_TENSORS = 7 };
 typedef enum scaling_of { SCALING_OF_FEATURES, SCALING_OF_RELATIONS } scaling_of;
-/* The tensors, to be written: they live as long as the scaling. Returns how many. */
+/* Makes the tensors to write, valid as long as the scaling; returns how many. */
 size_t scaling_tensors(const scaling *s, scaling_of of, st_tensor tensor[SCALING_TENSORS]);
-/* *s is NULL where the file has none. inputs: what it must come to. */
+/* Reads a scaling; *s is NULL if the file has none. inputs: the number of inputs that it must have. */
 onet_status scaling_read(scaling **s, const safetensors *file, scaling_of of, int inputs, onet_error *err);
+/* Adds the scaling to a hash. */
 void scaling_sum(sha256 *sum, const scaling *s);
 
 #endif

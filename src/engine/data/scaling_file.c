@@ -28,12 +28,12 @@ size_t scaling_tensors(const scaling *s, scaling_of of, st_tensor t[SCALING_TENS
 
 static onet_status corrupt(const safetensors *file, scaling_of of, onet_error *err) {
     return fail(err, ONET_BAD,
-                "%s: the tensors of its scaling (%s, ...) do not go together; train the model "
+                "%s: the tensors of its scaling (%s, ...) contradict each other; train the model "
                 "again or use an earlier one",
                 safetensors_name(file), names[of][KIND]);
 }
 
-/* What scaling_apply relies on. */
+/* Whether the values are as scaling_apply needs them. */
 static bool sound(const scaling *s, int inputs) {
     size_t knots = 0;
     int count = s->width;

@@ -99,7 +99,7 @@ onet_status scaling_check_text(const char *text, onet_error *err) {
     return status;
 }
 
-/* The feature of that name or, where they have no names, of that number from 1; -1: there is none. */
+/* Returns the feature of that name or, if they have no names, of that number from 1; -1: there is none. */
 static int find(const entry *e, int width, const onet_columns *columns) {
     for (int j = 0; columns && columns->name && j < width; j++)
         if (strlen(columns->name[j]) == e->length && !memcmp(columns->name[j], e->name, e->length)) return j;
@@ -112,7 +112,7 @@ static int find(const entry *e, int width, const onet_columns *columns) {
     return number >= 1 && number <= width ? (int)number - 1 : -1;
 }
 
-/* The relation of that name; -1: there is none. */
+/* Returns the relation of that name; -1: there is none. */
 static int find_relation(const entry *e, const char *relations) {
     const char *name;
     for (int r = 0; relations && r < lines_count(relations); r++)
@@ -120,7 +120,7 @@ static int find_relation(const entry *e, const char *relations) {
     return -1;
 }
 
-/* What is asked for all that are not named. */
+/* Finds the scale of all features and relations that are not named. */
 static onet_status find_others(const char *text, onet_scale *others, onet_error *err) {
     *others = ONET_SCALE_AUTO;
     onet_status status = scaling_check_text(text, err);
@@ -170,7 +170,7 @@ onet_status scaling_parse(const char *text, int width, const onet_columns *colum
 
 /* ---- A look at a feature ----------------------------------------------------------------------------- */
 
-/* Mean and deviation of feature j. */
+/* Computes the mean and deviation of feature j. */
 static void moments(const scaling *s, const onet_sets *sets, int j, double *mean, double *deviation) {
     size_t first = sets->start[0], end = sets->start[sets->count];
     double sum = 0, square = 0, items = (double)(end - first);
@@ -210,7 +210,7 @@ static bool crowded(const scaling *s, const onet_sets *sets, int j, double devia
 
 /* ---- Quantiles --------------------------------------------------------------------------------------- */
 
-/* knot, level [MOST_KNOTS] from value [items], which is sorted. */
+/* Makes knot and level [MOST_KNOTS] from value [items], which is sorted; returns the number of knots. */
 static int32_t make_knots(const double *value, size_t items, double *knot, double *level) {
     int32_t count = 0;
     size_t distinct = 1;
@@ -238,7 +238,7 @@ typedef struct scratch {
     double *gap;      /* [MOST_GAPS or items] */
 } scratch;
 
-/* How each feature is scaled. */
+/* Chooses how each feature is scaled. */
 static void choose(scaling *s, const onet_sets *sets, const scratch *x, bool within, bool standardise,
                    onet_feature *feature) {
     for (int j = 0; j < s->width; j++) {
@@ -270,7 +270,7 @@ static void choose(scaling *s, const onet_sets *sets, const scratch *x, bool wit
     }
 }
 
-/* The knots of all features, into memory that grows. */
+/* Learns the knots of all features. */
 static bool learn_knots(scaling *s, const onet_sets *sets, double *value) {
     size_t first = sets->start[0], items = sets->start[sets->count] - first, knot_room = 0, level_room = 0;
     free(s->knot);
@@ -331,7 +331,7 @@ onet_status scaling_learn(scaling **result, const onet_sets *sets, const scaling
 
 /* ---- Relations --------------------------------------------------------------------------------------- */
 
-/* Values of relation r between different items: every step-th, up to `most`. */
+/* Copies every step-th value of relation r between different items, up to `most`; returns how many. */
 static size_t some_values(const onet_sets *sets, int r, size_t step, double *value, size_t most) {
     size_t count = 0, seen = 0, R = (size_t)sets->pairs->width;
     for (size_t s = 0; s < sets->count; s++)

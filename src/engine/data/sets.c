@@ -1,4 +1,5 @@
-/* Creates, grows, slices and frees sets of items in memory (onet_sets). */
+/* Creates, grows, slices and frees sets of items in memory (onet_sets), and sets their context items,
+ * constraints and relations. */
 #include "engine/data/sets.h"
 
 #include <math.h>
@@ -274,7 +275,8 @@ onet_status sets_fill_pairs(onet_sets *s, const float *fill, onet_error *err) {
     return ONET_OK;
 }
 
-/* Numbers of the relations of all sets; false: more than any memory holds. */
+/* Sets *numbers to how many numbers the relations of all sets have; returns false if that is more than memory
+ * can hold. */
 static bool count_pairs(const onet_sets *s, int width, size_t *numbers) {
     size_t sum = 0, own;
     for (size_t k = 0; k < s->count; k++) {
@@ -338,7 +340,7 @@ onet_status onet_sets_set_pairs(onet_sets *s, int width, const float *value, con
 
 /* ---- Appending --------------------------------------------------------------------------------------- */
 
-/* What a new set must have in common with those before it; makes room in start and order. */
+/* Checks a new set against those before it, and makes room in start and order. */
 static onet_status begin(growing *g, size_t n, const int32_t *order, onet_error *err) {
     onet_sets *s = &g->sets;
     size_t total = s->start[s->count];
@@ -368,7 +370,7 @@ static void end(onet_sets *s, size_t n, const int32_t *order) {
     s->start[s->count] = total + n;
 }
 
-/* What a set of numbers must have in common with those before it; makes room for them. */
+/* Checks a new set of numbers against those before it, and makes room for its items. */
 static onet_status begin_numbers(growing *g, size_t n, int width, const int32_t *order, bool exact,
                                  onet_error *err) {
     onet_sets *s = &g->sets;

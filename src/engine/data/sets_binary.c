@@ -1,4 +1,5 @@
-/* Reads and writes sets in the project's binary format, a safetensors file. */
+/* Defines the format safetensors: reads and writes sets in the project's binary form, a safetensors file with
+ * sizes, items or words, orders, context, constraints, relations and columns. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const char format[] = "ordernet-sets";
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
-/* start from the sizes: every set has an item at least, and together they have `total`. */
+/* Makes start from the sizes: every set has an item at least, and together they have `total`. */
 static onet_status read_sizes(onet_sets *s, const safetensors *file, const st_tensor *sizes, size_t total,
                               onet_error *err) {
     int32_t *size = array_new(s->count, sizeof *size);
@@ -72,7 +73,7 @@ static onet_status read_constraints(onet_sets *s, const safetensors *file, const
     return status;
 }
 
-/* The same in the other direction: [constraint_count, 4], or NULL when memory is short. */
+/* Returns the constraints as the file has them: [constraint_count, 4], or NULL when memory is short. */
 static int32_t *list_constraints(const onet_sets *s) {
     int32_t *list = array_new(s->constraint_count * CONSTRAINT_NUMBERS, sizeof *list), *to = list;
     for (size_t k = 0, set = 0; list && k < s->constraint_count; k++) {
@@ -86,7 +87,7 @@ static int32_t *list_constraints(const onet_sets *s) {
     return list;
 }
 
-/* Items in double, and rounded. */
+/* Reads items in double, and rounds them to float32. */
 static onet_status read_doubles(onet_sets *s, const safetensors *file, const st_tensor *items,
                                 onet_error *err) {
     size_t count = items->bytes / sizeof *s->exact;
@@ -267,7 +268,7 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, const char *
 
 /* ---- The format -------------------------------------------------------------------------------------- */
 
-/* A header of less than 16 MiB, whose length comes first. */
+/* Whether the file begins with the length of a header of less than 16 MiB, and the header's {. */
 static bool recognise(const char *data, size_t size) {
     return size >= 9 && data[8] == '{' && !data[3] && !data[4] && !data[5] && !data[6] && !data[7];
 }

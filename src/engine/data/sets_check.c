@@ -1,4 +1,5 @@
-/* Checks sets in memory (onet_sets): what they must be to be ordered, trained on or written. */
+/* Checks sets in memory (onet_sets), before they are ordered, trained on or written: features, words, orders,
+ * context items, relations and their names, constraints. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,16 +125,19 @@ onet_status sets_check_names(const char *lines, int width, onet_error *err) {
     return ONET_OK;
 }
 
-/* The rows of a set stand one after the other, those of the sets too. */
+/* Checks that the relations of the items of a set are contiguous, and those of the sets too. */
 static onet_status check_set_pairs(const onet_sets *s, size_t k, onet_error *err) {
     size_t from = s->start[k], n = sets_size(s, k), at = s->pairs->row[from];
     if (k && at != s->pairs->row[from - 1] + (from - s->start[k - 1]))
-        return fail(err, ONET_USAGE, "onet_pairs.row[%zu] is not where the set's relations are expected",
-                    from);
+        return fail(err, ONET_USAGE,
+                    "onet_pairs.row[%zu] is %zu, but must be %zu, behind the relations of the set before",
+                    from, at, s->pairs->row[from - 1] + (from - s->start[k - 1]));
     for (size_t i = 1; i < n; i++)
         if (s->pairs->row[from + i] != at + i * n)
-            return fail(err, ONET_USAGE, "onet_pairs.row[%zu] is not where the item's relations are expected",
-                        from + i);
+            return fail(
+                err, ONET_USAGE,
+                "onet_pairs.row[%zu] is %zu, but must be %zu: the row of the set's first item plus %zu * %zu",
+                from + i, s->pairs->row[from + i], at + i * n, i, n);
     return sets_check_pairs(sets_pairs(s, from), n, (size_t)s->pairs->width, err);
 }
 

@@ -19,7 +19,7 @@
 
 /* ---- Records and sets -------------------------------------------------------------------------------- */
 
-/* Items as the columns of the sets have them: what is missing filled in. */
+/* Appends items, with missing values filled in as the columns of the sets say. */
 static onet_status append_numbers(onet_sets *sets, const record *r, onet_error *err) {
     const onet_columns *c = sets->columns;
     size_t n = (size_t)r->n;
@@ -85,7 +85,7 @@ onet_status onet_sets_append_record(onet_sets *sets, const onet_record *r, const
     return sets_append_record(sets, &given, words, err);
 }
 
-/* Words as text, from the vocabulary. */
+/* Gives the record its words as text, from the vocabulary. */
 static onet_status give_words(const onet_sets *sets, const int32_t *word, record *r, onet_error *err) {
     size_t n = (size_t)r->n, letters = 0;
     const size_t *at = sets->words->at;
@@ -161,7 +161,7 @@ onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, on
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
-/* Values that are missing are counted, and left to be filled in. */
+/* Reads all records into sets; missing values are counted, and filled in later. */
 static onet_status read_records(onet_sets *sets, reader *in, const onet_read_options *options,
                                 missing_count *missing, onet_error *err) {
     jsonl_texts texts = {.missing = options && options->missing != ONET_MISSING_ERROR};
@@ -201,7 +201,7 @@ static onet_status read_records(onet_sets *sets, reader *in, const onet_read_opt
     return status;
 }
 
-/* Words that came with a vocabulary of their own, as rows of another one. */
+/* Replaces the vocabulary of sets by another one, in which their words are looked up. */
 static onet_status use_words(onet_sets *sets, const onet_words *words, onet_error *err) {
     const onet_words *own = sets->words;
     int32_t *row = malloc((size_t)own->count * sizeof *row);
@@ -239,7 +239,8 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
     return made ? ONET_OK : fail_memory(err, "the vocabulary");
 }
 
-/* settle: fill in missing values; else they stay NaN. */
+/* Reads all sets from `from`, which is closed. settle: fill in or refuse missing values; else they stay NaN.
+ */
 static onet_status read_sets(onet_sets **result, input *from, const onet_read_options *options, bool settle,
                              onet_error *err) {
     onet_sets *sets = NULL;
@@ -268,7 +269,8 @@ static onet_status read_sets(onet_sets **result, input *from, const onet_read_op
         unknown = NULL;
     }
     free(unknown);
-    /* For a model the doubles stay: what it needs of them does not depend on the other sets of the file. */
+    /* For a model the doubles stay: which features it takes in double does not depend on the sets of the
+     * file. */
     if (!status && !(options && options->columns)) status = doubles_settle(sets, err);
     if (!status) onet_reader_hash(in, sets->hash);
     onet_reader_close(in);
@@ -279,7 +281,7 @@ static onet_status read_sets(onet_sets **result, input *from, const onet_read_op
     return status;
 }
 
-/* From an input of which nothing was taken yet; it is closed. */
+/* Reads sets from an input of which nothing was read yet, and closes it. */
 static onet_status sets_read(onet_sets **result, input *from, const onet_read_options *options,
                              onet_error *err) {
     return read_sets(result, from, options, true, err);

@@ -1,4 +1,5 @@
-/* Recognises numbers, dates and times that are spelt otherwise (spelling.h). */
+/* Recognises numbers, dates, times and dashes that are written in other ways than this program reads, one
+ * function per way, and decides whether a column consists of them (spelling.h). */
 #include "engine/data/spelling.h"
 
 #include <stdint.h>
@@ -24,7 +25,7 @@ static bool accept(span *s, const char *text) {
     return true;
 }
 
-/* The same from the end. */
+/* Takes a text from the end of the span. */
 static bool accept_back(span *s, const char *text) {
     size_t own = strlen(text);
     if (s->length < own || memcmp(s->at + s->length - own, text, own) != 0) return false;
@@ -55,8 +56,8 @@ bool spelling_has_thousands(const char *text, size_t length) {
     return is_plain((span){plain, used});
 }
 
-/* A number with a comma for the decimal point: 48,85 or 1.234,5. Three digits behind the comma may be
- * thousands. */
+/* Whether the span is a number with a comma for the decimal point, such as 48,85. Three digits behind the
+ * comma may be thousands. */
 static bool has_decimal_comma(span s) {
     const char *comma = memchr(s.at, ',', s.length);
     size_t behind = comma ? (size_t)(s.at + s.length - comma - 1) : 0;
@@ -64,7 +65,7 @@ static bool has_decimal_comma(span s) {
     return behind != 3 && spelling_has_thousands(s.at, s.length);
 }
 
-/* Takes digits; how many. */
+/* Takes digits; returns how many, and the value of up to 6. */
 static size_t accept_digits(span *s, int *value) {
     size_t count = 0;
     *value = 0;
@@ -75,7 +76,7 @@ static size_t accept_digits(span *s, int *value) {
     return count;
 }
 
-/* A number whose thousands have this mark between them: 1 000 or 12'345'678.9. */
+/* Whether the span is a number with this mark between thousands: 1 000 or 12'345'678.9. */
 static bool has_groups(span s, const char *mark) {
     int value;
     size_t groups = 0;
@@ -94,7 +95,7 @@ static bool has_blanks(span s) {
     return false;
 }
 
-/* A number, perhaps with marks between its thousands. */
+/* Whether the span is a number, perhaps with marks between its thousands. */
 static bool is_number(span s) {
     return is_plain(s) || spelling_has_thousands(s.at, s.length) || has_blanks(s) || has_groups(s, "'") ||
            has_groups(s, "\u2019") || has_groups(s, "_");
@@ -105,7 +106,8 @@ static bool has_sign(span s, const char *sign) {
     return (accept_back(&s, sign) || accept(&s, sign)) && is_number(trimmed(s));
 }
 
-/* Units of measure. A letter alone needs a blank before it: 5 m is a length, 5m may be a name. */
+/* Whether the span is a number with a unit of measure. A letter alone needs a blank before it: 5 m is a
+ * length, 5m may be a name. */
 static bool has_unit(span s) {
     static const char *const unit[] = {
         "kg",  "g",      "mg",      "t",       "lb",      "lbs",     "oz",      "km",  "m",   "cm",
@@ -131,7 +133,7 @@ static bool has_currency(span s) {
     return false;
 }
 
-/* A minus that is no hyphen. */
+/* Whether the span is a number with a minus that is not a hyphen. */
 static bool has_minus(span s) {
     return (accept(&s, "\u2212") || accept(&s, "\u2013")) && is_number(s);
 }
@@ -161,7 +163,8 @@ static bool is_day(int day, int month) {
     return day >= 1 && day <= 31 && month >= 1 && month <= 12;
 }
 
-/* A date of another order or with other marks than ISO 8601: 31.12.2024, 1/2/2024, 12/31/24, 2024/1/5. */
+/* Whether the span is a date of another order or with other marks than ISO 8601: 31.12.2024, 1/2/2024,
+ * 12/31/24, 2024/1/5. */
 static bool is_date(span s) {
     int a, b, c;
     size_t first = accept_digits(&s, &a);
@@ -183,7 +186,7 @@ static bool is_date(span s) {
     return take_time(&s) && !s.length;
 }
 
-/* A month alone: 2024-12 or 12/2024. */
+/* Whether the span is a month alone: 2024-12 or 12/2024. */
 static bool is_month(span s) {
     int a, b;
     size_t first = accept_digits(&s, &a);

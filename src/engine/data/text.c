@@ -1,4 +1,5 @@
-/* Reads and writes plain text: each line is a set of words, separated by spaces. */
+/* Defines the format text: reads and writes plain text, in which each line is a set of words separated by
+ * spaces. */
 
 #include <limits.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static onet_status parse(record *r, const onet_read_options *options, const char
     return text_parse(r, name, err);
 }
 
-/* One line, or with scores or several orders a line for each with its log-probability in front. */
+/* Writes one line, or with scores or several orders a line for each, with its log-probability in front. */
 static onet_status put(output *out, void **state, const record *r, const onet_answer *answer,
                        const onet_write_options *options, onet_error *err) {
     (void)state;

@@ -8,7 +8,7 @@
 #include "engine/data/lost.h"
 #include "ordernet_io.h"
 
-/* Takes so many digits; -1: they are not there. */
+/* Takes `count` digits and returns their value; -1: they are not there. */
 static int digits(const char **at, const char *end, int count) {
     int value = 0;
     if (end - *at < count) return -1;
@@ -25,7 +25,7 @@ static bool sign(const char **at, const char *end, char one) {
     return true;
 }
 
-/* Days from 1970-01-01 on, in the Gregorian calendar. */
+/* Returns the days since 1970-01-01 in the Gregorian calendar. */
 static double days_of(int year, int month, int day) {
     int y = month < 3 ? year - 1 : year, shifted = month < 3 ? month + 9 : month - 3; /* March is 0 */
     int in_year = (153 * shifted + 2) / 5 + day - 1;
@@ -38,8 +38,8 @@ static int month_days(int year, int month) {
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* hh:mm, hh:mm:ss or hh:mm:ss.fff in seconds. Second 60 is a leap second, which only ends an hour; hour 24
- * is the end of the day, and has no minutes. */
+/* Takes hh:mm, hh:mm:ss or hh:mm:ss.fff, in seconds. Second 60 is a leap second, which only ends an hour;
+ * hour 24 is the end of the day, and has no minutes. */
 static bool time_of(const char **at, const char *end, double *seconds) {
     int hour = digits(at, end, 2), minute = sign(at, end, ':') ? digits(at, end, 2) : -1, second = 0;
     double rest = 0, unit = 1;
@@ -60,7 +60,7 @@ static bool time_of(const char **at, const char *end, double *seconds) {
     return hour < 24 || *seconds == 24 * 3600.0;
 }
 
-/* Z, +hh:mm, +hhmm or +hh in seconds; nothing is 0. */
+/* Takes an offset, Z, +hh:mm, +hhmm or +hh, in seconds; at the end of the text it is 0. */
 static bool offset_of(const char **at, const char *end, double *seconds) {
     *seconds = 0;
     if (*at == end || sign(at, end, 'Z')) return true;
@@ -98,7 +98,7 @@ bool text_value(const char *text, size_t length, double *value) {
     return date_of(text, text + length, value);
 }
 
-/* Doubles below 2^33 seconds, until the year 2242, are less than a microsecond apart: they tell 6 digits. */
+/* Doubles below 2^33 seconds, until the year 2242, are less than a microsecond apart: they hold 6 digits. */
 uint64_t text_value_lost(const char *text, size_t length) {
     enum { TOLD = 6 };
     const double microseconds = 8589934592.0;

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* *value: 1 for true and 0 for false, in any case; of a date of ISO 8601, such as 2024-05-31 or
+/* Sets *value: 1 for true and 0 for false, in any case; of a date of ISO 8601, such as 2024-05-31 or
  * 2024-05-31T18:30:00.5+02:00, the seconds since the beginning of 1970, without an offset in UTC. False for
  * any other text. */
 bool text_value(const char *text, size_t length, double *value);
-/* Of a text that text_value takes: a hash of the fraction of a second, where a double rounds it (lost.h); 0:
- * the value tells it. */
+/* Returns a hash of the fraction of a second in a text that text_value takes, if a double rounds it (lost.h);
+ * else LOST_NOTHING. */
 uint64_t text_value_lost(const char *text, size_t length);
 
 #endif

@@ -1,4 +1,5 @@
-/* Detects categories of which the model knows no value, and describes them to the user (unknown.h). */
+/* Compares texts with the values of a model's categories, detects categories of which the model knows no
+ * value, and describes them to the user (unknown.h). */
 #include "engine/data/unknown.h"
 
 #include <stdio.h>
@@ -51,7 +52,7 @@ void unknown_note(unknown_texts *u, int feature, bool known, const char *text, s
     snprintf(c->text + used, sizeof c->text - used, "%s%s", c->texts++ ? ", " : "", one);
 }
 
-/* "1", "2", "3" and 5 others: the values of the category that begins with feature j. */
+/* Writes "1", "2", "3" and 5 others: the values of the category that begins with feature j. */
 static void known_values(const onet_columns *model, int j, char *list, size_t size) {
     int span = onet_columns_span(model, j);
     size_t used = 0;

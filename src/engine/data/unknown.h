@@ -12,7 +12,7 @@ typedef struct unknown_column {
     char text[80];
 } unknown_column;
 
-/* All zero is empty. */
+/* A struct of zeros is empty. */
 typedef struct unknown_texts {
     int width;
     unknown_column *column; /* [width]: at the first feature of each category; NULL: there are none */
@@ -27,7 +27,7 @@ bool unknown_is_number(const char *text, size_t length);
 onet_status unknown_start(unknown_texts *u, const onet_columns *model, onet_error *err);
 /* Notes a text of the category that begins with this feature. u may be NULL or without room. */
 void unknown_note(unknown_texts *u, int feature, bool known, const char *text, size_t length);
-/* Adds to *said, which may be NULL, a sentence for each category without a known value, ended by a newline.
+/* Adds to *said, which may be NULL, a message for each category without a known value, ended by a newline.
  * file: its name. */
 onet_status unknown_say(const unknown_texts *u, const onet_columns *model, const char *file, char **said,
                         onet_error *err);

@@ -24,7 +24,7 @@ static onet_status read_text(onet_words *words, const safetensors *file, const s
     if (valid < size)
         return fail(err, ONET_BAD, "%s: words.text is not UTF-8 at byte %zu; make the file again", name,
                     valid);
-    /* The words move together, to where the vocabulary has them: without the newlines. */
+    /* The vocabulary has the words without the newlines: they move together. */
     for (int32_t count = 0; count < words->count; count++) {
         char *stop = from < end ? memchr(from, '\n', (size_t)(end - from)) : NULL;
         if (!stop) stop = end;
@@ -59,8 +59,8 @@ static onet_status read_vectors(onet_words *words, const safetensors *file, cons
     return ONET_OK;
 }
 
-/* Each word takes a slot of the table, unless it stands before. Looking all of them up would take a tenth of
- * the time of reading a model. */
+/* Checks that no word is there twice. Each word has a slot of the table, unless it is there before. Looking
+ * all of them up would take a tenth of the time of reading a model. */
 static onet_status check_unique(const onet_words *words, const char *name, onet_error *err) {
     int32_t taken = 0;
     for (size_t slot = 0; slot < words->slots; slot++) taken += words->table[slot] >= 0;

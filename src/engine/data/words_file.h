@@ -9,18 +9,18 @@
 /* Checks and reads the two tensors. */
 onet_status words_file_read(onet_words **words, const safetensors *file, onet_error *err);
 
-/* The two tensors, to be written: they live as long as memory and words. */
+/* The two tensors to write, valid as long as this struct and words. */
 typedef struct words_tensors {
     st_tensor tensor[2];
     char *text;
     uint16_t *half;
 } words_tensors;
 
-/* Half precision where it is wanted and all vectors fit. */
+/* Makes the tensors; vectors are in half precision if `half` is set and all of them fit. */
 onet_status words_tensors_make(words_tensors *w, const onet_words *words, bool half, onet_error *err);
 void words_tensors_free(words_tensors *w);
 
-/* Do all vectors fit half precision? */
+/* Whether all vectors are within the range of half precision. */
 bool words_fit_half(const onet_words *words);
 
 #endif

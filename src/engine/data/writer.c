@@ -1,5 +1,5 @@
-/* Writes sets with their predicted orders: formats of lines as each set arrives, formats of whole files from
- * the sets gathered until the end. */
+/* Writes sets with their predicted orders (onet_writer): formats of lines as each set arrives, formats of
+ * whole files from the sets gathered until the end; checks the answers, and that the format can hold them. */
 #include "engine/data/sets_io.h"
 
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static onet_status keep_set(writer *w, const record *r, const onet_answer *answe
     onet_status status = ONET_OK;
     record answered = *r;
     if (answer) answered.order = answer->order;
-    /* The answer keeps to the constraints of its set. */
+    /* Constraints can be dropped if the format has no place for them: the answer satisfies them already. */
     if (!(w->format->holds & HOLDS_CONSTRAINTS)) answered.constraint_count = 0;
     if (!w->words) w->words = w->options.words;
     if (!w->words && w->in) w->words = reader_words(w->in);
@@ -142,7 +142,7 @@ static onet_status keep_set(writer *w, const record *r, const onet_answer *answe
     return status;
 }
 
-/* The orders that the format may write, each a permutation of the set's items. */
+/* Checks the orders that the format may write: each is a permutation of the set's items. */
 static onet_status check_answer(const record *r, const onet_answer *a, const onet_write_options *parts,
                                 onet_error *err) {
     NEED(a->order, "answer->order");

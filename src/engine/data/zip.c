@@ -28,7 +28,7 @@ struct zip {
 
 struct zip_member {
     zip *archive;
-    char name[64]; /* for sentences */
+    char name[64]; /* for error messages */
     int method;
     uint32_t crc, meant_crc;
     size_t at, packed_left; /* the bytes in the file that are still to be read */
@@ -159,7 +159,7 @@ static onet_status bad_member(const zip_member *m, const char *what, onet_error 
                 input_name(m->archive->in), m->name, what);
 }
 
-/* Where the member's bytes are, and that they lie before the directory. */
+/* Finds the member's bytes, and checks that they lie before the directory. */
 static onet_status place(zip_member *m, const entry *e, onet_error *err) {
     const zip *z = m->archive;
     uint8_t local[LOCAL_SIZE];

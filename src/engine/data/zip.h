@@ -16,10 +16,11 @@ void zip_close(zip *archive);
 
 /* Opens a member; *member == NULL when there is none of that name. One at a time. */
 onet_status zip_member_open(zip_member **member, zip *archive, const char *name, onet_error *err);
-/* The member's bytes, decompressed, as the directory has it: no more than the file can hold. */
+/* Returns the decompressed size that the directory states. zip_member_open has checked that the packed bytes
+ * can hold so many. */
 size_t zip_member_size(const zip_member *member);
-/* Exactly `size` bytes, ONET_BAD when there are fewer. With the member's last byte its checksum is checked.
- */
+/* Reads exactly `size` bytes; ONET_BAD when there are fewer. The last byte of the member also checks its
+ * checksum. */
 onet_status zip_member_read(zip_member *member, void *buffer, size_t size, onet_error *err);
 void zip_member_close(zip_member *member);
 

@@ -43,7 +43,7 @@ bool encoded_reserve(encoded *e, const frozen *f, int rows) {
 
 enum {
     ROWS = 48,      /* per job, where a large set is spread over threads */
-    WORTH = 1 << 18 /* multiply-adds that are worth a job of their own: about 5 us */
+    WORTH = 1 << 18 /* the fewest multiply-adds of a job: about 5 us */
 };
 
 typedef struct encode_args {
@@ -70,7 +70,7 @@ int jobs_worth(const thread_pool *threads, double work) {
     return most < 2 ? 1 : most < thread_pool_threads(threads) ? (int)most : thread_pool_threads(threads);
 }
 
-/* A job: some columns of the product of some rows of x and w, packed [K, N]. The sums start from `start`
+/* Runs a job: some columns of the product of some rows of x and w, packed [K, N]. The sums start from `start`
  * [N], or from 0 when it is NULL. */
 static void multiply(const encode_args *j, int job, int K, int N, const real *w, const real *start,
                      real *to) {
@@ -104,7 +104,7 @@ static void take_rows(void *arg, int job, int thread) {
     }
 }
 
-/* A job per feature: each is a sum over all items. */
+/* Runs a job, one per feature: each needs sums over all items. */
 static void relative_column(void *arg, int job, int thread) {
     (void)thread;
     encode_args *j = arg;
@@ -120,7 +120,7 @@ static void first_rows(void *arg, int job, int thread) {
     multiply(j, job, j->f->model->sh.enc[j->block].in, 2 * j->f->w.H, w->first, w->bias1, j->e->ac);
 }
 
-/* The items first .. last - 1 of a set, paired with all of its items. */
+/* Pairs the items first .. last - 1 of a set with all of its items, and pools the pairs. */
 static void pair_items(const encode_args *j, int set, int first, int last, int thread) {
     const frozen *f = j->f;
     const norm *b = &f->enc_norm[j->block];

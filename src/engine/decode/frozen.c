@@ -89,7 +89,7 @@ bool freezer_new(freezer *z, const onet_model *model, const kernels *k) {
     return true;
 }
 
-/* Forgets all sizes. */
+/* Frees the frozen weights of all sizes. */
 static void clear(freezer *z) {
     for (int i = 0; i < z->count; i++) frozen_free(z->size[i]);
     z->count = 0;

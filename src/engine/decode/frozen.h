@@ -11,7 +11,7 @@ typedef struct frozen {
     const onet_model *model;
     const kernels *k;
     int n;                      /* items; 0: any number, when the statistics do not depend on it */
-    weights w;                  /* the freezer's, as is start_q */
+    weights w;                  /* w and start_q are the freezer's */
     const real *start_q;        /* [Q]: the part of the start vector as y' */
     norm enc_norm[MAX_BLOCKS];  /* second norm of each encoder block, [O] */
     real *enc_w[MAX_BLOCKS];    /* [H, O] */
@@ -22,7 +22,7 @@ typedef struct frozen {
     real *head_v;               /* [N, C] */
 } frozen;
 
-enum { FROZEN_SIZES = 64 }; /* sizes that a freezer has room for */
+enum { FROZEN_SIZES = 64 }; /* how many sizes a freezer holds */
 
 /* What all sizes share, and the sizes that are ready. */
 typedef struct freezer {
@@ -36,9 +36,10 @@ typedef struct freezer {
 
 bool freezer_new(freezer *z, const onet_model *model, const kernels *k);
 void freezer_free(freezer *z);
-/* The frozen model for sets of n items; NULL: not made yet. */
+/* Returns the frozen model for sets of n items; NULL: it is not made yet. */
 const frozen *freezer_find(const freezer *z, int n);
-/* The same, made if it is missing; a full freezer is cleared first. NULL: out of memory. */
+/* Returns the frozen model for sets of n items, and makes it if it is missing; a full freezer is cleared
+ * first. NULL: out of memory. */
 const frozen *freezer_prepare(freezer *z, int n);
 
 #endif

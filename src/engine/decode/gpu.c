@@ -27,7 +27,7 @@ static size_t put(block *b, const float *from, size_t count) {
     return at;
 }
 
-/* A packed matrix [K, N], row by row. */
+/* Places a packed matrix [K, N], row by row. */
 static size_t put_packed(block *b, real *from, int K, int N) {
     size_t at = b->used, count = (size_t)K * (size_t)N;
     if (b->numbers)
@@ -38,7 +38,7 @@ static size_t put_packed(block *b, real *from, int K, int N) {
     return at;
 }
 
-/* The weights of block m that see the pools, with the pools' norms folded in: p = g*best + e. */
+/* Places the weights of block m that see the pools, with the pools' norms folded in: p = g*best + e. */
 static void put_pool(block *b, const frozen *f, int m, size_t bias) {
     int C = f->w.C;
     size_t at = put(b, f->w.dec[m].p, 3 * (size_t)m * (size_t)C * (size_t)C);
@@ -102,7 +102,7 @@ static void put_net(order_net *n, block *b, const frozen *f) {
     n->count = b->used;
 }
 
-/* The net for sets of n items; free its numbers. */
+/* Makes the net for sets of n items; the caller frees its numbers. */
 static onet_status net_for(order_net *to, freezer *z, int n, onet_error *err) {
     const frozen *f = freezer_prepare(z, n);
     if (!f) return fail_memory(err, "the net's weights");
@@ -162,7 +162,7 @@ static bool go_together(const place *p, const place *q) {
 
 enum { JOB = 256 }; /* sets copied by one job */
 
-/* The rows of all items, as sets_rows has them; NULL without context: row i is item i. */
+/* The rows of all items, as sets_rows numbers them; NULL if there are no context items: row i is item i. */
 typedef struct row_table {
     int32_t *item, *row; /* [items of the sets] */
 } row_table;
@@ -204,8 +204,8 @@ static int32_t row_of(const transfer *p, size_t set, int32_t item) {
     return p->table.row ? p->table.row[sets->start[set] - sets->start[0] + (size_t)item] : item;
 }
 
-/* The constraints of a set, in rows. The graph has the items that come after an item; the device needs those
- * that come before it. */
+/* Writes the constraints of a set, in rows. The graph lists the items that come after an item; the device
+ * needs those that come before it. */
 static void take_rules(const transfer *p, size_t set, int32_t *numbers) {
     const constraint_graph *g = &p->work->graph[set];
     order_rules r = order_rules_at(numbers, p->placed);
@@ -227,7 +227,7 @@ static void take_rules(const transfer *p, size_t set, int32_t *numbers) {
             r.before[r.before_start[row_of(p, set, g->after[k]) + 1]++] = row_of(p, set, i);
 }
 
-/* The relations of a set, in rows: [n, n, R]. */
+/* Writes the relations of a set, in rows: [n, n, R]. */
 static void take_pairs(const transfer *p, size_t set, float *to) {
     const onet_sets *sets = p->work->sets;
     size_t n = (size_t)p->n, R = (size_t)sets->pairs->width;
@@ -256,7 +256,7 @@ static void take_job(void *arg, int job, int thread) {
     }
 }
 
-/* One order, followed by the context items. */
+/* Adds one order, followed by the context items, to an answer. */
 static void add_order(const transfer *p, size_t set, onet_answer *a, const int32_t *order,
                       const float *step) {
     size_t n = (size_t)p->n, placed = (size_t)p->placed, at = (size_t)a->found * n;
@@ -312,7 +312,7 @@ static void give(void *context, size_t first, int count, const int32_t *order, c
     thread_pool_run(p.work->threads, (count + JOB - 1) / JOB, give_job, &p);
 }
 
-/* Sets that go together: all[0 .. count - 1]. */
+/* Runs sets that go together: all[0 .. count - 1]. */
 static onet_status run_together(order_device *d, const gpu_work *work, row_table table, const place *all,
                                 size_t count, onet_error *err) {
     int n = all->n, placed = all->placed, beams = work->answers ? search_orders(placed, work->beams) : 1;

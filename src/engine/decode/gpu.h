@@ -19,9 +19,10 @@ typedef struct gpu_work {
     const onet_order_options *options; /* stop() is called before each part of the sets */
 } gpu_work;
 
-/* Opens a GPU for the net. Close it by its own close. */
+/* Opens a GPU for the net; (*d)->close closes it. */
 onet_status gpu_open(order_device **d, freezer *z, gpu_choice gpu, onet_error *err);
-/* Does the work. ONET_MEMORY: the device has too little; some sets may be without an answer. */
+/* Orders or scores the sets. ONET_MEMORY: the device has too little memory; some sets may be without an
+ * answer. */
 onet_status gpu_run(order_device *d, const gpu_work *work, onet_error *err);
 
 #endif

@@ -48,7 +48,7 @@ struct worker {
     int start[GROUP_SETS + 1]; /* rows of the group's sets */
     watch large;               /* a set that is alone */
     rng r;
-    const float **items; /* [room]: of each row, the placed items' rows first */
+    const float **items; /* [room]: the features of each row, placed items first */
     int32_t *item;       /* [item_room]: the item of each row */
     int32_t *row;        /* [row_room]: the row of each item; then the rows of a given order */
     size_t room, item_room, row_room;
@@ -170,7 +170,8 @@ typedef struct order_args {
     thread_pool *threads;          /* for the sets of the only job; NULL: there are several */
 } order_args;
 
-/* The rows of a set, number k of the group, from row `start` on; how many of its items are placed. */
+/* Arranges the rows of a set, number k of the group, from w->start[k] on; returns how many of its items are
+ * placed. */
 static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set, int k) {
     size_t start = (size_t)w->start[k], first = sets->start[set], n = sets_size(sets, set);
     int32_t *item = w->item + start;
@@ -185,7 +186,7 @@ static int arrange(worker *w, const onet_model *model, const onet_sets *sets, si
     return placed;
 }
 
-/* Set k of the group, its own order to be scored. */
+/* Returns the query that scores the own order of set k of the group. */
 static search_query score_query(const order_args *j, size_t set, worker *w, int k, int placed) {
     size_t first = j->sets->start[set], n = sets_size(j->sets, set), start = (size_t)w->start[k];
     int32_t *row = w->row + 2 * start, *given = row + n;
@@ -212,7 +213,7 @@ static void score_set(order_args *j, size_t set, worker *w, const frozen *f, int
     memset(step + placed, 0, (n - (size_t)placed) * sizeof *step);
 }
 
-/* One order of the search, followed by the context items. */
+/* Adds one order of the search, followed by the context items, to an answer. */
 static void add_order(onet_answer *a, const beam *from, const int32_t *item, int n, int placed) {
     size_t at = (size_t)a->found * (size_t)n;
     memcpy(a->order + at, from->order, (size_t)placed * sizeof *a->order);
@@ -231,7 +232,7 @@ static void report_step(void *context, int t) {
     w->o->progress(w->o->context, w->done + (size_t)t, w->steps);
 }
 
-/* Set k of the group, to be put in order. */
+/* Returns the query that puts set k of the group in order. */
 static search_query order_query(const order_args *j, size_t set, worker *w, int k, int placed) {
     const onet_order_options *o = &j->r->options;
     const constraint_graph *constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL;
@@ -264,8 +265,8 @@ static void order_set(order_args *j, size_t set, worker *w, const frozen *f, int
     }
 }
 
-/* How many sets from `set` on, `most` at most, are a group: small ones with the same weights, all of whose
- * items are placed. Any other set is a group of its own. */
+/* Returns how many sets from `set` on, `most` at most, are a group: small ones with the same weights, all of
+ * whose items are placed. Any other set is a group of its own. */
 static int group_of(const order_args *j, size_t set, size_t most) {
     const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, set));
     size_t rows = 0, count = 0;
@@ -279,7 +280,8 @@ static int group_of(const order_args *j, size_t set, size_t most) {
     return count ? (int)count : 1;
 }
 
-/* `count` sets, a group, or one of any size; threads to share its work, or NULL. */
+/* Encodes and searches a group of `count` sets, or one set of any size. threads share its work; NULL: this
+ * thread. */
 static void one_group(order_args *j, size_t first, int count, worker *w, thread_pool *threads) {
     const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, first));
     for (int k = 0; k < count; k++) {
@@ -305,8 +307,8 @@ static void some_sets(void *arg, int job, int thread) {
     }
 }
 
-/* Sets per job: about as many as a group has, but few enough for all threads to end at about the same time.
- */
+/* Returns the sets per job: about as many as a group has, but few enough for all threads to end at about the
+ * same time. */
 static int share_of(const order_args *j) {
     enum { JOBS = 4 }; /* per thread */
     size_t sets = j->last - j->first, rows = j->sets->start[j->last] - j->sets->start[j->first];
@@ -315,7 +317,7 @@ static int share_of(const order_args *j) {
     return share > GROUP_SETS ? GROUP_SETS : share ? (int)share : 1;
 }
 
-/* Jobs for the sets from j->first to j->last. */
+/* Returns the number of jobs for the sets from j->first to j->last. */
 static int groups_of(const order_args *j) {
     size_t share = (size_t)j->share;
     return (int)((j->last - j->first + share - 1) / share);
@@ -425,7 +427,7 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
     return status;
 }
 
-/* Features far beyond those of the training overflow in the network: its output is then meaningless. */
+/* Reports features so far beyond those of the training that they overflowed in the network. */
 static onet_status fail_numbers(size_t set, onet_error *err) {
     return fail(err, ONET_BAD,
                 "set %zu: its features are too large for the net; bring them to the scale of those that the "
@@ -443,9 +445,9 @@ static onet_status check_numbers(const onet_sets *sets, const onet_answer *answe
     return ONET_OK;
 }
 
-/* The end of the part of the sets that starts at `first`. One part holds all sets, unless the model computes
- * relations or their quantiles: these take n^2 numbers per set, so a part has at most MOST of them, or one
- * set. */
+/* Returns the end of the part of the sets that starts at `first`. One part holds all sets, unless the model
+ * computes relations or their quantiles: these take n^2 numbers per set, so a part has at most MOST of them,
+ * or one set. */
 static size_t part_end(const onet_model *model, const onet_sets *sets, size_t first) {
     enum { MOST = 1 << 24 }; /* numbers: 64 MB */
     double numbers = 0;
@@ -514,7 +516,8 @@ onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer
     for (size_t s = 0; s < sets->count && !status; s++)
         if (!answers[s].order) status = fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
     if (status) return status;
-    /* The probabilities show an overflow, so they are computed even if the caller does not ask for them. */
+    /* An overflow shows in the log-probabilities, so they are computed even if the caller does not ask for
+     * them. */
     size_t lacks = 0;
     while (lacks < sets->count && answers[lacks].logprob) lacks++;
     if (lacks == sets->count) return run(r, sets, answers, (score_out){0}, err);
@@ -549,7 +552,9 @@ onet_status onet_orderer_choices(onet_orderer *r, const onet_sets *sets, double 
     NEED(probability, "probability");
     if (sets->count != 1)
         return fail(err, ONET_USAGE, "the choices of one set are given, not of %zu", sets->count);
-    if (!sets->order) return fail(err, ONET_BAD, "the set has no order to follow");
+    if (!sets->order)
+        return fail(err, ONET_BAD,
+                    "the set has no order: choices are computed along the set's own order; give one");
     onet_status status = sets_check(sets, err);
     if (status) return status;
     size_t n = sets_size(sets, 0);
@@ -577,7 +582,7 @@ typedef struct orders_args {
     size_t count;
 } orders_args;
 
-/* A job per set and part of the orders. */
+/* Runs a job, one per set and part of the orders. */
 static void some_orders(void *arg, int job, int thread) {
     orders_args *j = arg;
     worker *w = &j->r->worker[thread];
@@ -647,7 +652,8 @@ onet_status orderer_score_orders(onet_orderer *r, const float *items, int sets, 
     if (!status && here) status = score_orders_here(r, &view, orders, (size_t)count, logprob, err);
     for (size_t k = 0; k < all * (size_t)count && here && !status; k++)
         if (isnan(logprob[k])) status = fail_numbers(k / (size_t)count, err);
-    /* What computes elsewhere, or changes the items first, gets an order of all sets at a time. */
+    /* On a GPU or with several ranks, or if the items are changed first, one order of all sets is scored at a
+     * time. */
     for (int k = 0; k < count && !here && !status; k++) {
         for (size_t s = 0; s < all; s++)
             memcpy(view.order + s * rows, orders + (size_t)k * rows, rows * sizeof *orders);
@@ -669,7 +675,7 @@ onet_status onet_order(const onet_model *model, const float *items, int n, int32
     onet_sets *sets = NULL;
     double p;
     const onet_columns *columns = model->columns;
-    float *filled = NULL; /* the items, missing values filled in */
+    float *filled = NULL; /* the items with missing values filled in */
     onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, gpu_of_rank(0), err);
     if (!status && columns && columns->fill && n > 0) {
         if ((filled = array_new((size_t)n, (size_t)columns->inputs * sizeof *filled)))

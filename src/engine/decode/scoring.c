@@ -9,17 +9,19 @@
 
 #include "engine/base/memory.h"
 
-/* STEPS: computed at once. More of them share a call, fewer leave out more items that were placed before.
- * GAP: known steps that are computed again, since what stands between two runs costs more. */
+/* STEPS: steps computed in one call. More share a call; with fewer, more items that were placed before are
+ * left out. GAP: so many known steps between two unknown ones are computed again, since another call costs
+ * more. */
 enum { STEPS = 16, GAP = 2 };
 
 /* Block m looks back 2 steps at the blocks before it, and block 0 at the items placed at the 3 steps before:
- * a state depends on which items are placed, and on the order of so many of them. */
+ * a state depends on which items are placed, and on the order of the last ones. Returns how many these are.
+ */
 static int remembered(int blocks) {
     return 2 * blocks + 1;
 }
 
-/* Steps before a run at which earlier blocks are computed too. */
+/* Returns the number of steps before a run at which earlier blocks are computed too. */
 static int lead_of(int blocks) {
     return blocks ? 2 * (blocks - 1) : 0;
 }
@@ -104,8 +106,8 @@ typedef struct stretch {
     int rows, steps;        /* steps: that there is room for */
 } stretch;
 
-/* The rows of a stretch: all items but those that were placed so long before that no cell sees them or the
- * order by them. Their cells are equal to the last bit: one row stands for all of them. */
+/* Chooses the rows of a stretch: all items except those placed so long before it that their place affects no
+ * cell. Those have bit-identical cells, so one row stands for all. */
 static void keep_rows(stretch *r, const int32_t *pos, int n) {
     int stands = 0;
     r->rows = 0;
@@ -116,13 +118,13 @@ static void keep_rows(stretch *r, const int32_t *pos, int n) {
     }
 }
 
-/* The plane of block m at step t; there is room for two steps before the first. */
+/* Returns the plane of block m at step t; there is room for two steps before the first. */
 static real *plane_of(const stretch *r, int m, int t) {
     size_t at = (size_t)m * (size_t)r->steps + (size_t)(t - r->start + 2);
     return r->s->plane + at * (size_t)r->rows * (size_t)r->f->w.C;
 }
 
-/* Block m of the steps from..last. */
+/* Computes block m of the steps from .. last - 1, and adds its part to the logits. */
 static void block(const stretch *r, int m, int from) {
     scoring *s = r->s;
     const frozen *f = r->f;
@@ -172,7 +174,7 @@ static void block(const stretch *r, int m, int from) {
                    s->logit);
 }
 
-/* The log-probability at step t of the item that each order in this state places there. */
+/* Writes the log-probability at step t of the item that each order in this state places there. */
 static void take_step(const stretch *r, const scoring_plan *p, int k, int t) {
     const scoring *s = r->s;
     const real *logit = s->logit + (size_t)(t - r->first) * (size_t)r->rows;
@@ -199,7 +201,7 @@ static void take_step(const stretch *r, const scoring_plan *p, int k, int t) {
     }
 }
 
-/* Steps first .. last - 1 of order k. */
+/* Computes the steps first .. last - 1 of order k. */
 static void run_stretch(scoring *s, const scoring_plan *p, const frozen *f, const encoded *e, int k,
                         int first, int last) {
     int N = f->model->sh.s.decoder_blocks, lead = lead_of(N);

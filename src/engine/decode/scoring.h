@@ -1,5 +1,5 @@
 /* Scores several orders of one encoded set on the CPU: the same numbers, to the last bit, as one search
- * (search.h) along each of them, but what two orders have in common is computed once. */
+ * (search.h) along each order, but steps at which two orders are in the same state are computed once. */
 #ifndef DECODE_SCORING_H
 #define DECODE_SCORING_H
 
@@ -14,18 +14,19 @@ typedef struct scoring_plan {
     int32_t *owner;       /* [count, n]: the first order in the same state at this step */
 } scoring_plan;
 
-/* blocks: of the decoder. The orders must stay as they are while the plan is used. */
+/* Makes the plan; returns false when memory is short. blocks: of the decoder. The orders must not change
+ * while the plan is used. */
 bool scoring_plan_new(scoring_plan *p, int blocks, int n, const int32_t *order, int count);
 void scoring_plan_free(scoring_plan *p);
 
 /* The memory of one thread. */
 typedef struct scoring {
-    int n, count;   /* that there is memory for */
+    int n, count;   /* for which there is memory */
     real *plane;    /* [N, steps + 2, rows, C] */
     real *pool;     /* [steps, N, C]: normed */
-    real *bias;     /* [steps, C]: what the pools give to a block */
+    real *bias;     /* [steps, C]: the sum of a block's bias and the terms of the pools */
     real *logit;    /* [steps, rows] */
-    real *x;        /* [rows, 3, C] of a block: what the rows' own items give, by lag */
+    real *x;        /* [rows, 3, C]: the terms of a block that depend on the rows' own items, by lag */
     int32_t *kept;  /* [rows]: the item of each row */
     int32_t *pos;   /* [rows] */
     const real **y; /* [steps + 2] */
@@ -34,8 +35,9 @@ typedef struct scoring {
 
 bool scoring_reserve(scoring *s, const frozen *f, int n, int count);
 void scoring_free(scoring *s);
-/* The log-probability of each order of the plan: logprob [count]. e: the encoded set alone, all of whose
- * items are placed. The model has no relations. Ends early, without a result, where e->options say so. */
+/* Computes logprob [count], the log-probability of each order of the plan. e: the encoded set, alone, all of
+ * whose items are placed. The model has no relations. Ends early, without a result, if e->options->stop()
+ * asks for it. */
 void scoring_run(scoring *s, const scoring_plan *p, const frozen *f, const encoded *e, double *logprob);
 
 #endif

@@ -23,7 +23,7 @@ static void beam_free(beam *b) {
     free(b->logp);
 }
 
-/* Ends the search with the greedy order of a set. */
+/* Takes back the beam that was lent to the search of a set (lend). */
 static void take_back(search *s) {
     for (int b = 0; b < s->beams && s->ahead; b++)
         if (s->now[b].wide) {
@@ -64,17 +64,17 @@ static int at_most(int n, int most) {
     return n < most ? n : most;
 }
 
-/* The planes of the blocks, and after them the plane of relations. */
+/* Returns how many planes there are: those of the blocks, and after them that of relations. */
 static int planes_of(const frozen *f) {
     return f->model->sh.s.decoder_blocks + f->w.E;
 }
 
-/* The numbers in the planes for sets of n items and so many steps. */
+/* Returns how many numbers the planes have for sets of n items and so many steps. */
 static size_t plane_size(const frozen *f, int n, int steps) {
     return (size_t)planes_of(f) * ((size_t)steps + 2) * (size_t)n * (size_t)f->w.C;
 }
 
-/* All memory but the planes, for sets of n items, of which `placed` at most have rows. */
+/* Allocates all but the planes, for sets of n items, of which `placed` at most have rows. */
 static bool beam_new(beam *b, const frozen *f, int n, int placed) {
     size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C, rows = (size_t)placed;
     return (b->p = array_new(((size_t)b->window + 2) * N * C, sizeof *b->p)) &&
@@ -84,7 +84,7 @@ static bool beam_new(beam *b, const frozen *f, int n, int placed) {
            (b->logit = array_new(rows, sizeof *b->logit)) && (b->logp = array_new(rows, sizeof *b->logp));
 }
 
-/* The greedy orders of a group, or of one set of up to GREEDY_ITEMS. */
+/* Allocates the greedy orders of a group, or of one set of up to GREEDY_ITEMS. */
 static bool greedy_new(search *s, const frozen *f, int n, int group) {
     int alone = at_most(n, GREEDY_ITEMS), among = at_most(n, GROUP_ITEMS);
     size_t one = plane_size(f, alone, alone + 1), all = plane_size(f, GROUP_ROWS, among + 1);
@@ -139,7 +139,7 @@ bool search_reserve(search *s, const frozen *f, int beams, int n, int group,
     return true;
 }
 
-/* The plane of block m at place `at` of the window. */
+/* Returns the plane of block m at place `at` of the window. */
 static real *plane(const beam *b, const frozen *f, int m, int at) {
     return b->plane + ((size_t)m * ((size_t)b->window + 2) + (size_t)at) * (size_t)b->rows * (size_t)f->w.C;
 }
@@ -159,13 +159,14 @@ static void beam_start(search *s, beam *b, const frozen *f, const search_query *
     b->at = 2;
 }
 
-/* The contribution of y'_t to block m. */
+/* Returns the contribution of y'_t to block m. */
 static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int t, int m) {
     const real *q = t ? e->q + (size_t)(b->query->first + b->last[(t - 1) % 3]) * f->w.Q : f->start_q;
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
-/* The contribution of the pools to block m at step t, for s->computed[first .. end - 1] together. */
+/* Computes the bias and the contribution of the pools to block m at step t, for s->computed[first .. end - 1]
+ * together. */
 static void pool_terms(search *s, int first, int end, const frozen *f, int t, int m) {
     int C = f->w.C, before = m * C, width = f->model->sh.s.decoder_blocks * C;
     real *pools = s->pools + (size_t)first * width, *step = s->step + (size_t)first * C;
@@ -182,8 +183,8 @@ static void pool_terms(search *s, int first, int end, const frozen *f, int t, in
     }
 }
 
-/* Relations from the item placed last to those unplaced, at step t of one beam, and their contribution to the
- * items' logits. */
+/* Computes the relations from the item placed last to those unplaced, at step t of one beam, and adds their
+ * contribution to the items' logits. */
 static void beam_relations(const search *s, beam *b, const frozen *f, int t) {
     int C = f->w.C;
     real *e = plane(b, f, f->model->sh.s.decoder_blocks, b->at);
@@ -196,7 +197,7 @@ static void beam_relations(const search *s, beam *b, const frozen *f, int t) {
     f->k->cell_dot(b->rows, C, e, f->w.head_e, b->logit);
 }
 
-/* Block m at step t of one beam; its contribution to the items' logits is added to b->logit. */
+/* Computes block m at step t of one beam; its contribution to the items' logits is added to b->logit. */
 static void beam_block(beam *b, const real *pools, const frozen *f, const encoded *e, int t, int m) {
     int n = b->rows, N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C, E = f->w.E;
     real *p = b->p + (size_t)b->at * width;
@@ -226,7 +227,7 @@ static void beam_block(beam *b, const real *pools, const frozen *f, const encode
     f->k->cell_dot(n, C, plane(b, f, m, b->at), f->head_v + (size_t)m * C, b->logit);
 }
 
-/* Log-probabilities of the items still unplaced into b->logp. */
+/* Writes the log-probabilities of the items still unplaced to b->logp. */
 static void beam_choices(beam *b, int t) {
     int n = b->rows;
     real top = -INFINITY;
@@ -235,13 +236,14 @@ static void beam_choices(beam *b, int t) {
     double sum = 0;
     for (int i = 0; i < n; i++)
         if (b->pos[i] >= t) sum += exp((double)(b->logit[i] - top));
-    /* The two are not added first: beside a large logit the logarithm would be lost. */
+    /* top and shift are not added first: beside a large logit the logarithm would be rounded away. */
     double shift = log(sum);
     for (int i = 0; i < n; i++)
         b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - (double)top - shift : -HUGE_VAL;
 }
 
-/* Step t of s->computed[first .. end - 1], block by block, so that a block's weights are fetched once. */
+/* Computes step t of s->computed[first .. end - 1], block by block, so that a block's weights are fetched
+ * once. */
 static void compute_some(search *s, int first, int end, const frozen *f, const encoded *e, int t) {
     for (int k = first; k < end && f->w.E; k++) beam_relations(s, s->computed[k], f, t);
     for (int m = 0; m < f->model->sh.s.decoder_blocks; m++) {
@@ -266,10 +268,11 @@ static void compute_job(void *arg, int job, int thread) {
     compute_some(j->s, j->count * job / j->jobs, j->count * (job + 1) / j->jobs, j->f, j->e, j->t);
 }
 
-/* Step t of the first `count` of s->computed. The last item of a set is placed without computing anything. */
+/* Computes step t of the first `count` of s->computed. The last item of a set is placed without computing
+ * anything. */
 static void compute(search *s, int count, const frozen *f, const encoded *e, int t) {
     int open = 0;
-    double work = 0; /* multiply-adds with blocks before */
+    double work = 0; /* multiply-adds of each block with the blocks before it */
     for (int k = 0; k < count; k++) {
         beam *b = s->computed[k];
         memcpy(b->logit, e->logit + b->query->first, (size_t)b->rows * sizeof(real));
@@ -285,7 +288,8 @@ static void compute(search *s, int count, const frozen *f, const encoded *e, int
     if (open) thread_pool_run(s->threads, j.jobs, compute_job, &j);
 }
 
-/* Step t of all beams of a set, except the one that follows the greedy order, whose steps are known. */
+/* Computes step t of all beams of a set, except the one that follows the greedy order, whose steps are known.
+ */
 static void step(search *s, int beams, const frozen *f, const encoded *e, int n, int t) {
     int count = 0;
     for (int b = 0; b < beams; b++) {
@@ -297,7 +301,7 @@ static void step(search *s, int beams, const frozen *f, const encoded *e, int n,
     compute(s, count, f, e, t);
 }
 
-/* The last two steps move to the front of the window. */
+/* Moves the last two steps to the front of the window. */
 static void beam_rewind(beam *b, const frozen *f) {
     int N = f->model->sh.s.decoder_blocks;
     size_t column = (size_t)b->rows * f->w.C, width = (size_t)N * f->w.C;
@@ -321,7 +325,7 @@ static void beam_place(search *s, beam *b, const frozen *f, int t, const candida
     if (++b->at == b->window + 2) beam_rewind(b, f);
 }
 
-/* A second child of a beam gets a copy of what later steps read: the order so far, and two steps. */
+/* Copies what later steps read of a beam, for its second child: the order so far, and two steps. */
 static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
     const constraint_graph *g = from->query->constraints;
     int N = f->model->sh.s.decoder_blocks;
@@ -339,9 +343,10 @@ static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
     to->at = 1; /* beam_place moves on to 2 */
 }
 
-/* An item placed long before step t sees neither itself nor the order any more: block 0 from 3 steps on, each
- * further block 2 steps later. From then on its cells, and the two steps before, equal those of every other
- * such item, to the last bit: one row is computed for all of them, and the others are left out. */
+/* Returns the step before which items count as placed long ago at step t: such an item sees neither itself
+ * nor the order any more, block 0 from 3 steps on, each further block 2 steps later. From then on its cells,
+ * and the two steps before, equal those of every other such item, to the last bit: one row is computed for
+ * all of them, and the others are left out. */
 static int long_ago(const frozen *f, int t) {
     return t - 2 * f->model->sh.s.decoder_blocks - 2;
 }
@@ -405,7 +410,7 @@ static int compare(const void *a, const void *b) {
     return better(a, b) ? -1 : 1;
 }
 
-/* May the item of row i stand at place t? See constraint_graph. */
+/* Whether the item of row i may stand at place t (constraint_graph). */
 static bool allowed(const search *s, const beam *b, int t, int i) {
     const search_query *query = b->query;
     const constraint_graph *g = query->constraints;
@@ -414,7 +419,7 @@ static bool allowed(const search *s, const beam *b, int t, int i) {
            constraint_allows(g, b->waits, t ? b->order[t - 1] : -1, s->item[query->first + i], t, query->n);
 }
 
-/* One of the allowed items, by their probabilities. */
+/* Draws one of the allowed items by their probabilities. */
 static candidate sample(const search *s, const beam *b, int t) {
     const search_query *query = b->query;
     double left = rng_uniform(query->r), all = 0;
@@ -467,9 +472,9 @@ static int choose(search *s, const search_query *query, int alive, int t) {
     return held;
 }
 
-/* A beam's first child, or the one that follows the greedy order, takes its place; a further one is a copy,
- * in the memory of a beam that has no child or is not in use. There is such a one for each: `held` is at most
- * s->beams. Copies are made before any beam moves on. */
+/* Makes the beams of the next step. A beam's first child, or the one that follows the greedy order, takes its
+ * place; a further one is a copy, in the memory of a beam that has no child or is not in use. There is such a
+ * one for each: `held` is at most s->beams. Copies are made before any beam moves on. */
 static void next_generation(search *s, const frozen *f, int alive, int held, int t) {
     int unused = 0, followed = s->follower;
     for (int b = 0; b < s->beams; b++) s->first_child[b] = -1;

@@ -14,8 +14,8 @@ typedef struct search_query {
     bool best_only; /* only the most probable order is needed */
     rng *r;         /* not NULL: each step is drawn at random; beams is 1 */
     const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
-    /* With `given`: the probability of item i at step t to choices[t * width + i], width the items of the
-     * set; NULL: not wanted. */
+    /* With `given`: receives the probability of item i at step t at choices[t * width + i], width: the items
+     * of the set; NULL: not wanted. */
     double *choices;
     int width;
     const int32_t *item;                    /* [n]: the item of the set for each row */
@@ -49,12 +49,12 @@ typedef struct candidate {
     int beam, row;
 } candidate;
 
-/* GREEDY_ITEMS: of the largest set whose greedy order is found ahead of a beam search. On larger ones the
- * greedy order is too improbable to rule out many beams (docs/speed.md). GROUP_ITEMS: of the largest set in a
- * group of several. */
+/* GREEDY_ITEMS: the size of the largest set whose greedy order is found before its beam search; that of
+ * larger sets is too improbable to rule out many beams (docs/speed.md). GROUP_ITEMS: the size of the largest
+ * set in a group of several. */
 enum { GREEDY_ITEMS = 50, GROUP_ITEMS = GROUP_ROWS / 6 };
 
-/* The greedy order of a set, found ahead. */
+/* The greedy order of a set, found before its beam search. */
 typedef struct greedy_order {
     beam b; /* its planes hold all steps, for the beam that follows the same order */
     double logprob;
@@ -63,37 +63,37 @@ typedef struct greedy_order {
 } greedy_order;
 
 typedef struct search {
-    int beams, n, group; /* that there is memory for */
-    beam *now, *next;    /* [beams]; the memory that they point to is now's, but for the planes */
+    int beams, n, group; /* for which there is memory */
+    beam *now, *next;    /* [beams]; the arrays that they point to belong to now, except for the planes */
     real *beam_planes;   /* of all beams */
-    real *step;          /* [beams or group, C]: what the pools give to a block */
-    real *pools;         /* [beams or group, N * C]: of the blocks before it */
+    real *step;          /* [beams or group, C]: the bias of a block and the terms of the pools */
+    real *pools;         /* [beams or group, N * C]: the pools of the blocks before it */
     int32_t *item;       /* [rows of the group]: the item for each row */
     int32_t *kept;       /* [n] */
     candidate *best;     /* [beams] */
     int *first_child;    /* [beams] */
-    beam **computed;     /* [beams or group]: those whose step is computed */
+    beam **computed;     /* [beams or group]: the beams whose step is computed */
     greedy_order greedy[GROUP_SETS];
     real *planes;              /* of the greedy orders */
-    greedy_order *ahead;       /* of the set under way; NULL: none */
-    int follower;              /* the beam that follows it; -1: none */
+    greedy_order *ahead;       /* the greedy order of the set that is searched; NULL: none */
+    int follower;              /* the beam that follows `ahead`; -1: none */
     const search_query *query; /* [count]: those of search_begin */
     thread_pool *threads;      /* share the beams of a step; NULL: this thread */
 } search;
 
-/* Memory for groups of `group` sets of n items, context items among them. Only a group of one has sets of
- * more than GROUP_ITEMS. False if there is not enough, or if options->stop() ended it; options may be NULL.
- */
+/* Makes room for groups of `group` sets of n items, context items included. Only a group of one has sets of
+ * more than GROUP_ITEMS. Returns false if memory is short, or if options->stop() ended it; options may be
+ * NULL. */
 bool search_reserve(search *s, const frozen *f, int beams, int n, int group,
                     const onet_order_options *options);
 void search_free(search *s);
 
-/* n! or `most`, whichever is less: no more beams than that can be alive. */
+/* Returns n! or `most`, whichever is less: more beams cannot be alive. */
 int search_orders(int n, int most);
 
-/* Begins with the sets of an encoded group. Where the greedy orders are to be found ahead of the beam search,
- * they are found here in lockstep, so that the weights of a block are read once for all sets. The queries are
- * used until the next call, and so are the threads, which share the beams of a step; NULL: this thread. */
+/* Begins with the sets of an encoded group. Finds the greedy orders that are needed before a beam search
+ * here, in lockstep, so that the weights of a block are read once for all sets. The queries are used until
+ * the next call, and so are the threads, which share the beams of a step; NULL: this thread. */
 void search_begin(search *s, const frozen *f, const encoded *e, const search_query *query, int count,
                   thread_pool *threads);
 

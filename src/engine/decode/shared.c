@@ -1,12 +1,6 @@
 /* Puts sets in order with several ranks (MPI processes). Rank 0 has the sets and divides them into one slice
  * per rank, of nearly equal work; the others wait for a request, order their slice, and send the answers
- * back.
- *
- *   rank 0                           another rank
- *   request (sizes; or: dismiss) ->
- *                                <-  whether there is memory for it
- *   the slice                    ->
- *                                <-  status, then the answers */
+ * back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +9,14 @@
 #include "engine/data/constraints.h"
 #include "engine/data/sets.h"
 #include "engine/decode/orderer.h"
+
+/* The messages of a request:
+ *
+ *   rank 0                           another rank
+ *   request (sizes; or: dismiss) ->
+ *                                <-  whether there is memory for it
+ *   the slice                    ->
+ *                                <-  status, then the answers */
 
 typedef enum { DISMISS, ORDER, SCORE } request_kind;
 
@@ -47,7 +49,8 @@ static void results_free(results *x) {
     free(x->score);
 }
 
-/* For `count` sets of `items` items altogether; a score is one number per set and, if wanted, per step. */
+/* Allocates results for q->count sets of q->items items altogether; a score is one number per set and, if
+ * wanted, per step. */
 static bool results_room(results *x, const request *q, int top) {
     size_t places, orders, t = q->kind == ORDER ? (size_t)top : 1;
     *x = (results){0};
@@ -69,7 +72,7 @@ static void receive(const world *w, int other, void *data, size_t bytes) {
     w->receive(w, other, data, bytes);
 }
 
-/* One side sends what the other receives, in the same order. */
+/* Moves results; one side sends what the other receives, in the same order. */
 static void move_results(move_fn *move, const world *w, int other, const results *x, const request *q,
                          int top) {
     size_t t = q->kind == ORDER ? (size_t)top : 1;
@@ -108,7 +111,7 @@ static onet_status pairs_room(onet_sets *sets, const request *q, onet_error *err
     return ONET_OK;
 }
 
-/* Once the sizes of the sets are known: where the relations of each item stand. */
+/* Sets where the relations of each item stand, once the sizes of the sets are known. */
 static void place_pairs(const onet_sets *sets) {
     for (size_t s = 0, at = 0; s < sets->count; s++)
         for (size_t i = sets->start[s], n = sets_size(sets, s); i < sets->start[s + 1]; i++, at += n)
@@ -186,7 +189,7 @@ void orderer_dismiss(onet_orderer *r) {
     for (int k = 1; k < r->w->size; k++) r->w->send(r->w, k, &q, sizeof q);
 }
 
-/* Slice k is sets cut[k] .. cut[k+1]-1. The work on a set of n items is about n*n. */
+/* Divides the sets: slice k is sets cut[k] .. cut[k+1]-1. The work on a set of n items is about n*n. */
 static void cut_slices(const onet_sets *sets, int slices, size_t *cut) {
     double all = 0, so_far = 0;
     for (size_t s = 0; s < sets->count; s++) all += (double)sets_size(sets, s) * (double)sets_size(sets, s);

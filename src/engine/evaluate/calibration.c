@@ -1,12 +1,12 @@
-/* Measures whether the probabilities of answers are right: of those that a model gives 80%, 80% should be the
- * right order. */
+/* Measures whether the probabilities of answers are right (of those that a model gives 80%, 80% should be the
+ * right order): the expected calibration error, what it would be by chance, and the mean probability. */
 #include "engine/evaluate/mean.h"
 #include "engine/evaluate/measure.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The sets whose answer has a probability within a tenth. */
+/* The sets whose answers have probabilities in one tenth of 0 .. 1. */
 enum { BINS = 10 };
 typedef struct bin {
     double count;

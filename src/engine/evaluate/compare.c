@@ -26,12 +26,12 @@
 enum {
     FOLDS = 5,
     MOST_FOLDS = 1000,
-    MANY = 1000,  /* right sets whose number is taken for normal */
-    TOO_FEW = 30, /* sets with fewer may hide a good model */
+    MANY = 1000,  /* above so many right sets their number is taken for normal */
+    TOO_FEW = 30, /* fewer sets may hide a good model */
     FEW = 8,      /* with fewer sets the distribution of tau is not normal */
     PAIRS = 6     /* with fewer sets even one sign of all differences is within chance: 2 / 2^5 > 5% */
 };
-/* Better than guessing: random orders reach it in one comparison of a thousand. */
+/* A rule is better than guessing if random orders do as well in less than one comparison of a thousand. */
 #define CHANCE   0.001
 #define NORMAL_1 3.090232306167813 /* the same for a normal variable */
 /* A model that is ahead of a simple rule by more than this in exact match, or in tau where that is the same,
@@ -61,8 +61,8 @@ static void feature_scores(const onet_sets *sets, size_t s, int feature, int fal
     }
 }
 
-/* By Kendall's tau, over sets in random order, as many as time allows: unlike exact match it is not zero for
- * large sets. */
+/* Chooses the best feature by Kendall's tau, which unlike exact match is not 0 for large sets, over sets in
+ * random order, up to MOST_VALUES values. */
 static onet_status best_feature(rules *r, const onet_sets *sets, uint64_t seed, onet_error *err) {
     size_t *set = array_new(sets->count, sizeof *set), values = 0;
     double *sum = array_new((size_t)sets->width, sizeof *sum);
@@ -114,8 +114,8 @@ static bool scorer_new(scorer *c, const onet_model *model, size_t largest) {
            (c->item = array_new(largest, sizeof *c->item)) && (c->row = array_new(largest, sizeof *c->row));
 }
 
-/* The logits of the placed items of a set to score [n], by item; returns the log-likelihood of the right
- * order per step. */
+/* Writes the logits of the placed items of a set to score [n], by item; returns the log-likelihood of the
+ * right order per step. */
 static double ranker_scores(scorer *c, const onet_model *model, const onet_sets *sets, size_t s,
                             double *score) {
     size_t first = sets->start[s], n = sets_size(sets, s);
@@ -134,15 +134,15 @@ static double ranker_scores(scorer *c, const onet_model *model, const onet_sets 
 
 /* ---- All rules --------------------------------------------------------------------------------------- */
 
-/* The log-likelihood per step of any order of n items when guessing. */
+/* Returns the log-likelihood per step of any order of n items when guessing. */
 static double guess_loglik(size_t n) {
     double sum = 0;
     for (size_t left = 1; left <= n; left++) sum -= log((double)left);
     return sum / (double)n;
 }
 
-/* The mean of Kendall's tau of random orders, with the interval of one guess per set: the variance of tau is
- * 2 (2n + 5) / (9 n (n - 1)). */
+/* Returns the mean of Kendall's tau of random orders, with the interval of one guess per set: the variance of
+ * tau is 2 (2n + 5) / (9 n (n - 1)). */
 static onet_measure guess_tau(const onet_report *guess, const onet_set_measure *each, size_t count,
                               double own) {
     double variance = 0, sets = 0;
@@ -196,7 +196,8 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
     return status;
 }
 
-/* Each part by rules of the others. The reported feature is the one chosen on all sets. */
+/* Measures each part by rules chosen on the other parts. The reported feature is the one chosen on all sets.
+ */
 static onet_status cross(rules *r, const onet_sets *test, size_t largest, const onet_compare_options *o,
                          onet_error *err) {
     size_t folds = o->folds ? (size_t)o->folds : FOLDS, *part = array_new(test->count, sizeof *part),
@@ -226,10 +227,10 @@ static onet_status cross(rules *r, const onet_sets *test, size_t largest, const 
 
 /* ---- Equal sets -------------------------------------------------------------------------------------- */
 
-/* Equal sets are no further evidence. The means count every set, as everywhere; conclusions take equal sets
- * as one (merged), intervals take the effective number of sets (own). */
+/* Equal sets are no further evidence. Means count every set, as elsewhere; conclusions count equal sets as
+ * one (merged), intervals use the effective number of sets (own). */
 typedef struct evidence {
-    size_t *of;     /* [sets]: the bundle of equal sets that each is of */
+    size_t *of;     /* [sets]: the bundle of equal sets to which each belongs */
     size_t sets;    /* all */
     size_t bundles; /* distinct sets */
     /* Effective number of independent sets per set (Kish): sets / sum of squared bundle sizes. Below 1 if
@@ -259,7 +260,8 @@ onet_status measure_distinct(onet_report *report, const onet_set_measure *each, 
     return status;
 }
 
-/* A copy [bundles] with the mean of exact match and tau over each bundle. */
+/* Returns a copy [bundles] with the mean of exact match and tau over each bundle; NULL when memory is short.
+ */
 static onet_set_measure *merged(const onet_set_measure *each, const evidence *v) {
     onet_set_measure *copy = array_new(v->bundles, sizeof *copy);
     double *met = array_new(v->bundles, sizeof *met);
@@ -277,8 +279,8 @@ static onet_set_measure *merged(const onet_set_measure *each, const evidence *v)
 
 /* ---- The conclusion ---------------------------------------------------------------------------------- */
 
-/* The probability that guessing has `right` sets right or more: the distribution of their number, set by set;
- * for large numbers it is normal. chance: [right]. */
+/* Returns the probability that guessing has `right` sets right or more, from the distribution of their
+ * number, made set by set; for large numbers it is taken for normal. chance: [right], scratch. */
 static double by_chance(const onet_set_measure *guess, size_t count, size_t right, double *chance) {
     double expected = 0, variance = 0, more = 0; /* of `right` or more */
     for (size_t s = 0; s < count; s++) {
@@ -298,7 +300,7 @@ static double by_chance(const onet_set_measure *guess, size_t count, size_t righ
     return more;
 }
 
-/* Are these orders better than random ones, by exact match or by tau? All sets differ. */
+/* *beats: these orders are better than random ones, by exact match or by tau. All sets must differ. */
 static onet_status better_than_random(bool *beats, const onet_set_measure *each,
                                       const onet_set_measure *guess, size_t count, onet_error *err) {
     double right = 0;
@@ -335,7 +337,7 @@ static double student_95(double freedom) {
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
-/* The sign of the mean difference; 0 if its 95% interval includes 0, or of too few sets. */
+/* Returns the sign of the mean difference; 0 if its 95% interval includes 0, or of too few sets. */
 static int sign_of(const mean *m, double own) {
     double sets = m->count * own;
     if (sets < PAIRS) return 0;
@@ -343,8 +345,8 @@ static int sign_of(const mean *m, double own) {
     return mu > half ? 1 : mu < -half ? -1 : 0;
 }
 
-/* Which of two is better on the same sets: 1, -1, or 0 if the difference is within chance. Exact match
- * decides, and tau where it does not. */
+/* Returns 1 if a is better than b on the same sets, -1 if b is better, 0 if the difference is within chance.
+ * Exact match decides, and tau if exact match does not. */
 static int better(const onet_set_measure *a, const onet_set_measure *b, const evidence *v) {
     mean exact = {0}, tau = {0};
     for (size_t s = 0; s < v->sets; s++) {
@@ -363,7 +365,7 @@ static void name_feature(const onet_sets *sets, int feature, char name[SHOWN]) {
         snprintf(name, SHOWN, "feature %d", feature + 1);
 }
 
-/* "97.5% exact, tau 0.99" */
+/* Writes figures such as "97.5% exact, tau 0.99"; returns text. */
 static const char *figures(const onet_report *r, char text[64]) {
     number_print(text, 64, "%.1f%% exact, tau %.2f", 100 * r->exact.mean, r->tau.mean);
     return text;
@@ -379,7 +381,8 @@ static size_t count_constrained(const onet_sets *sets) {
     return count;
 }
 
-/* simple: the simplest rule that no other simple one beats; sign: of the model beside it. */
+/* Writes the conclusion. simple: the simplest rule that no other simple one beats; sign: 1 if the model is
+ * better than that rule, -1 if worse, 0 within chance. */
 static void write_sentence(onet_comparison *c, const onet_sets *test, onet_conclusion simple, int sign,
                            bool ranks) {
     char name[SHOWN] = "", rule[SHOWN + 64], model[64], measured[64], *to = c->sentence;
@@ -521,7 +524,7 @@ static onet_status check(const onet_sets *train, const onet_sets *test, const on
     return train ? columns_check(test->columns, train->columns, err) : ONET_OK;
 }
 
-/* features: the best one is a rule too. */
+/* features: the best single feature is a rule too. */
 static onet_status compare(onet_comparison *c, const onet_sets *train, const onet_sets *test, bool features,
                            const onet_set_measure *each, onet_compare_options o, onet_error *err) {
     onet_status status = ONET_OK;
@@ -564,7 +567,7 @@ static onet_status compare(onet_comparison *c, const onet_sets *train, const one
     return status;
 }
 
-/* A view of sets without features that has one, 0 for every item: the ranker needs a feature. */
+/* Returns a view of sets without features that has one, 0 for every item: the ranker needs a feature. */
 static onet_sets with_feature(const onet_sets *sets, float *zeros) {
     onet_sets view = *sets;
     view.width = 1;

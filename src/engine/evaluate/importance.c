@@ -13,7 +13,7 @@
 #include "engine/decode/orderer.h"
 #include "engine/evaluate/mean.h"
 
-/* What one run with a shuffled feature needs. */
+/* The memory of one run with a shuffled feature or relation. */
 typedef struct shuffled {
     onet_sets sets; /* a view with items of its own */
     onet_answer *answers;
@@ -50,7 +50,7 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets, size_t top) {
         if (!(p->value = array_new(pairs, (size_t)p->width * sizeof *p->value))) return false;
         memcpy(p->value, sets->pairs->value, pairs * (size_t)p->width * sizeof *p->value);
     }
-    if (sets->lost) { /* likewise */
+    if (sets->lost) { /* a copy of the hashes alone */
         size_t bytes = (size_t)sets->lost->width * sizeof *sets->lost->hash;
         onet_lost *l = x->sets.lost = array_new(1, sizeof *l);
         if (!l) return false;
@@ -73,10 +73,13 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets, size_t top) {
     return true;
 }
 
-/* Each set draws its own numbers, so that its shuffle does not depend on the sets before it. */
+/* Shuffles `span` features from `feature` on within each set. Each set draws its own random numbers, so that
+ * its shuffle does not depend on the sets before it. */
 static void shuffle(shuffled *x, const onet_sets *from, int feature, int span, int repeat, uint64_t seed) {
     size_t width = (size_t)from->width, lost = 0, columns = from->lost ? (size_t)from->lost->width : 0;
-    while (lost < columns && from->lost->feature[lost] != feature) lost++; /* of the feature, if it has one */
+    while (lost < columns && from->lost->feature[lost] != feature)
+        lost++; /* the column of the feature in
+                 * lost, if it has one */
     for (size_t s = 0; s < from->count; s++) {
         rng r;
         rng_seed(&r, seed, ((uint64_t)repeat * width + (uint64_t)feature) * from->count + s);
@@ -100,7 +103,7 @@ static void shuffle(shuffled *x, const onet_sets *from, int feature, int span, i
     }
 }
 
-/* The same for a relation: among all ordered pairs of different items of a set. */
+/* Shuffles a relation among all ordered pairs of different items of each set. */
 static void shuffle_relation(shuffled *x, const onet_sets *from, int relation, int repeat, uint64_t seed) {
     size_t R = (size_t)from->pairs->width, width = (size_t)from->width + R;
     for (size_t s = 0; s < from->count; s++) {

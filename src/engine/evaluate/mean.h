@@ -9,7 +9,7 @@
 
 #define NORMAL_95 1.959963984540054
 
-/* Mean over sets with the normal interval, clipped to the measure's range. */
+/* Sums for a mean over sets with the normal interval. */
 typedef struct mean {
     double sum, square, count;
 } mean;
@@ -33,6 +33,7 @@ static inline double mean_variance(const mean *m, double own) {
     return mean_alone(m, own) ? (double)INFINITY : fmax(0, m->square - m->sum * mu) / (m->count - 1 / own);
 }
 
+/* Returns the mean with its interval, clipped to least .. most. */
 static inline onet_measure mean_interval_of(const mean *m, double own, double least, double most) {
     if (m->count < 1) return (onet_measure){NAN, NAN, NAN};
     double mu = m->sum / m->count, half = NORMAL_95 * sqrt(mean_variance(m, own) / (m->count * own));

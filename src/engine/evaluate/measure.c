@@ -1,5 +1,6 @@
 /* Measures predicted orders against the correct ones, set by set and as means with 95% intervals: exact
- * match, position accuracy, Kendall's tau, correct neighbours and log-likelihood. */
+ * match, position accuracy, Kendall's tau, correct neighbours, log-likelihood, and the probability of
+ * answers; equal items are interchangeable. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +25,19 @@ bool items_same(const onet_sets *sets, size_t a, size_t b) {
     return true;
 }
 
-/* Wilson's interval for a share of `all` sets, as if there were only `of`. */
+/* Returns the share right / all with Wilson's interval, as if there were only `of` sets. */
 static onet_measure share(double right, double all, double of) {
     const double z = NORMAL_95;
     if (of <= 0) return (onet_measure){NAN, NAN, NAN};
     double p = right / all, centre = (p + z * z / (2 * of)) / (1 + z * z / of);
     double half = z / (1 + z * z / of) * sqrt(p * (1 - p) / of + z * z / (4 * of * of));
     return (onet_measure){p, fmin(p, fmax(0, centre - half)),
-                          fmax(p, fmin(1, centre + half))}; /* as rounded */
+                          fmax(p, fmin(1, centre + half))}; /* the interval must contain p in spite of
+                                                             * rounding */
 }
 
-/* Sum of y over sum of x, with the interval of a ratio of means: from the spread of y - ratio * x. */
+/* Returns the log-likelihood of all steps, the sum of y over the sum of x (log-likelihood and steps of each
+ * set), with the interval of a ratio of means: from the spread of y - ratio * x. */
 static onet_measure ratio(const onet_set_measure *each, const size_t *which, size_t count, double own) {
     double sum = 0, steps = 0, square = 0, sets = 0;
     for (size_t k = 0; k < count; k++) {
@@ -72,9 +75,9 @@ double measure_inversions(int32_t *v, int32_t *scratch, size_t n) {
     return count;
 }
 
-/* rank[t] = the right position of the item at position t of the answer. Equal items are interchangeable: the
- * k-th of them in the answer counts as the k-th in the right order. Returns the logarithm of the number of
- * orders that differ in equal items alone. */
+/* Sets rank[t] to the right position of the item at position t of the answer. Equal items are
+ * interchangeable: the k-th of them in the answer counts as the k-th in the right order. Returns the
+ * logarithm of the number of orders that differ in equal items alone. */
 static double right_places(const onet_sets *sets, size_t first, size_t n, const int32_t *answer,
                            int32_t *rank, int32_t *taken) {
     const int32_t *right = sets->order + first;                  /* the n placed items come first */
@@ -99,7 +102,8 @@ static double right_places(const onet_sets *sets, size_t first, size_t n, const 
     return orders;
 }
 
-/* rank [placed]: the right places of the items of the answer, place by place; it is sorted afterwards. */
+/* Returns the measures of one set. rank [placed]: the right places of the items of the answer, place by
+ * place; it is sorted afterwards. */
 static onet_set_measure measure_set(size_t n, size_t placed, int32_t *rank, int32_t *scratch,
                                     double logprob) {
     onet_set_measure m = {.n = n, .placed = placed, .tau = NAN, .neighbours = NAN};
@@ -138,7 +142,7 @@ static onet_status measure_each(onet_set_measure *each, const onet_sets *sets, c
         size_t placed = sets_placed(sets, s);
         double orders = right_places(sets, sets->start[s], placed, answers[s].order, rank, scratch);
         each[s] = measure_set(sets_size(sets, s), placed, rank, scratch, logprob ? logprob[s] : (double)NAN);
-        /* The network gives all of them the same probability. */
+        /* The network gives orders that differ in equal items alone the same probability. */
         each[s].probability = answers[s].logprob ? fmin(1, exp(answers[s].logprob[0] + orders)) : (double)NAN;
     }
     free(rank);

@@ -1,5 +1,5 @@
-/* Finds what looks wrong in training sets (contradictions, ranks given as orders, constant or id-like
- * features, equal items, too few sets) and describes it in words. */
+/* Finds what looks wrong in training sets (contradictions, ranks given as orders, constant, id-like or
+ * heavy-tailed features, equal items, too few sets) and describes it in words. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 
 enum {
     FEW_SETS = 100, /* fewer teach little */
-    NAMED = 4       /* features that are named for one oddity; more are counted */
+    NAMED = 4       /* the most features that are named for one oddity; further ones are counted */
 };
-/* Share of the items: fewer equal ones are ignored. */
+/* A smaller share of equal items is ignored. */
 #define MANY_EQUAL 0.05
 
 typedef struct lines {
@@ -59,7 +59,7 @@ static int by_items(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Sets with the items of another one, and how many of them have an order that another has not. */
+/* Counts the sets that have the same items as another set in another order, and describes them. */
 static onet_status find_contradictions(lines *l, const onet_sets *sets, onet_error *err) {
     print *of = array_new(sets->count, sizeof *of);
     uint64_t *room = hash_room(sets);
@@ -105,7 +105,7 @@ static const char *const what[ODDITIES] = {
                 "unless another scale was asked for; its logarithm may tell more",
 };
 
-/* value: [items], for the values of the feature. */
+/* Returns the oddity of feature j; ODDITIES: none. value [items]: scratch. */
 static oddity oddity_of(const onet_sets *sets, size_t j, double *value, bool crowded) {
     size_t items = sets->start[sets->count] - sets->start[0];
     bool constant = true, of_the_set = true;

@@ -12,7 +12,7 @@ typedef struct scored {
     size_t place; /* in the right order */
 } scored;
 
-/* The highest score first, equal ones in the right order. */
+/* Compares for qsort: the highest score first, equal ones in the right order. */
 static int compare(const void *a, const void *b) {
     const scored *x = a, *y = b;
     if (x->score != y->score) return x->score > y->score ? -1 : 1;
@@ -51,10 +51,10 @@ static double log_choose(const kinds *k, size_t n, size_t of) {
     return k->factorials[n] - k->factorials[of] - k->factorials[n - of];
 }
 
-/* Right pairs less wrong ones, expected in a random order of n items, x in the right order. Pairs of a kind
- * are right. The a-th item of one kind in an order counts as the a-th of the right order (measure.c), so that
- * it is more likely to stand before the last of another kind than before the first: by the number of those
- * that stand before it, which is distributed like a negative hypergeometric variable. */
+/* Returns the right pairs less the wrong ones, expected in a random order of n items, x in the right order.
+ * Pairs of a kind are right. The a-th item of one kind in an order counts as the a-th of the right order
+ * (measure.c), so that it is more likely to stand before the last of another kind than before the first: by
+ * the number of those that stand before it, which is distributed like a negative hypergeometric variable. */
 static double tied_pairs(kinds *k, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -65,7 +65,8 @@ static double tied_pairs(kinds *k, size_t n) {
             if (other == own) sum++;
             if (other == own || (A == 1 && B == 1)) continue; /* alone, each is first half of the time */
             if (!k->met[other])
-                k->first[other] = 0; /* the probability that i stands before the met-th of them */
+                k->first[other] = 0; /* P(item i comes before item number `met` of kind `other`), summed as
+                                      * `met` grows */
             for (size_t *b = &k->met[other]; *b <= k->before[j]; ++*b)
                 k->first[other] += exp(log_choose(k, a - 1 + *b, *b) + log_choose(k, A - a + B - *b, B - *b) -
                                        log_choose(k, A + B, B));
@@ -75,16 +76,16 @@ static double tied_pairs(kinds *k, size_t n) {
     return sum;
 }
 
-/* Of n items with one score, in the right order: the logarithm of the share of their orders that are right,
- * which is more than 1/n! where some are equal; adds to *pairs the right pairs less the wrong ones. False
- * when memory is short. */
+/* For n items with one score, given in the right order: adds to *share the logarithm of the share of their
+ * orders that are right (more than 1/n! if some are equal), and to *pairs the right pairs less the wrong
+ * ones. False when memory is short. */
 static bool tied(const onet_sets *sets, const scored *x, size_t n, double *share, double *pairs) {
     kinds k;
     size_t count = 0;
     bool made = kinds_new(&k, n);
     for (size_t i = 0; made && i < n; i++) {
         k.of[i] = count;
-        for (size_t j = i; j-- > 0;) /* the one before it of its kind */
+        for (size_t j = i; j-- > 0;) /* the item of its kind before it */
             if (items_same(sets, x[j].item, x[i].item)) {
                 k.of[i] = k.of[j];
                 k.before[i] = k.before[j] + 1;

@@ -1,5 +1,5 @@
 /* Measures the speed of training and ordering, on weights and sets that model/generated.c makes by formula,
- * and the peak speed of the CPU to compare it with. */
+ * and the peak speed of the CPU to compare it with; tells how many threads a number of threads means here. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ int onet_threads(int threads) {
     return count;
 }
 
-/* The options, checked, and a model of the generator's weights. */
+/* Checks the options, and makes a model with the generator's weights. */
 static onet_status start(onet_model **m, onet_speed_options *o, const onet_speed_options *given,
                          onet_error *err) {
     *m = NULL;
@@ -57,7 +57,7 @@ static onet_status start(onet_model **m, onet_speed_options *o, const onet_speed
     return status;
 }
 
-/* The first `count` sets of n items of the generator's batch 0. */
+/* Makes the first `count` sets of n items of the generator's batch 0. */
 static onet_status generated_sets(onet_sets **sets, int width, int count, int n, onet_error *err) {
     size_t items = (size_t)count * (size_t)n, numbers;
     float *x = size_mul(items, (size_t)width, &numbers) ? array_new(numbers, sizeof *x) : NULL;
@@ -72,7 +72,7 @@ static onet_status generated_sets(onet_sets **sets, int width, int count, int n,
     return status;
 }
 
-/* Seconds per step, and the loss of the first. */
+/* Returns the seconds per step, and sets *loss to that of the first. */
 static double time_steps(net *t, const uint32_t *index, const onet_speed_options *o, double *loss) {
     double best = INFINITY, from = clock_seconds();
     long steps = 0;
@@ -128,7 +128,7 @@ onet_status onet_speed_train(onet_speed *speed, const onet_speed_options *option
     return status;
 }
 
-/* Seconds per call. */
+/* Sets *best to the seconds per call of the fastest call. */
 static onet_status time_calls(double *best, onet_orderer *orderer, const onet_sets *sets,
                               onet_answer *answers, double seconds, onet_error *err) {
     double begin = clock_seconds();
@@ -143,7 +143,8 @@ static onet_status time_calls(double *best, onet_orderer *orderer, const onet_se
     return ONET_OK;
 }
 
-/* Orders asked for: for more than one, every beam is followed to the end, as the operations are counted. */
+/* The number of orders asked for: with more than one, every beam is followed to the end, as operations_order
+ * counts. */
 enum { TOP = 2 };
 
 onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *options, onet_error *err) {

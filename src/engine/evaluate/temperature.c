@@ -39,7 +39,7 @@ static void set_temperature(const fitting *f, double t) {
     for (size_t i = 0; i < f->head; i++) *head_number(f->model, i) = (float)((double)f->weights[i] / t);
 }
 
-/* Orders the sets at this temperature. */
+/* Orders the sets at this temperature, and measures the answers. */
 static onet_status answer(const fitting *f, double t, onet_error *err) {
     onet_orderer *orderer = NULL;
     set_temperature(f, t);
@@ -50,8 +50,9 @@ static onet_status answer(const fitting *f, double t, onet_error *err) {
     return status;
 }
 
-/* The Brier score of the answers' probabilities at this temperature: the mean of (probability - right)^2. The
- * answers are those of temperature 1: with new ones the score would jump from one temperature to the next. */
+/* Computes the Brier score of the answers' probabilities at this temperature: the mean of (probability -
+ * right)^2. The answers are those of temperature 1: with new ones the score would jump from one temperature
+ * to the next. */
 static onet_status try(const fitting *f, double t, double *score, onet_error *err) {
     onet_orderer *orderer = NULL;
     onet_sets answered = *f->sets;
@@ -69,7 +70,7 @@ static onet_status try(const fitting *f, double t, double *score, onet_error *er
     return status;
 }
 
-/* The best temperature by golden section in its logarithm; 1 where nothing is better. */
+/* Finds the best temperature by golden-section search in its logarithm; 1 if nothing is better. */
 static onet_status fit(const fitting *f, double *best, onet_error *err) {
     const double golden = 0.6180339887498949;
     double low = -log(WIDEST), high = log(WIDEST), least;
@@ -90,7 +91,7 @@ static onet_status fit(const fitting *f, double *best, onet_error *err) {
     return status;
 }
 
-/* The temperatures of several calls are multiplied. */
+/* Notes the temperature in the training record; those of several calls are multiplied. */
 static onet_status note_temperature(onet_model *m, double t, onet_error *err) {
     const char *before = onet_model_record(m, "temperature");
     char text[32];

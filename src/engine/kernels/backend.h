@@ -1,18 +1,18 @@
 /* Defines the interface of a backend, which computes training steps. There are two: cpu.c, with any kernel
  * set and any number of threads, and CUDA, in a library of its own. The training loop uses backends through
- * this table alone.
- *
- * A step is: start_step (with a batch), forward, backward, optimise. How a backend walks through the blocks
- * of the net is its own business. */
+ * this table alone. */
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 
 #include "engine/kernels/kernels.h"
 #include "engine/model/net_shape.h"
 
+/* A step is: start_step (with a batch), forward, backward, optimise. Each backend walks through
+ * the blocks of the net in its own way. */
+
 typedef struct net net;
 
-/* How large a batch is. Its sets may have different sizes: n items, m of them placed. */
+/* The size of a batch. Its sets may differ in size: n items, m of them placed. */
 typedef struct batch_size {
     int sets;
     size_t items;      /* sum of n */
@@ -23,11 +23,11 @@ typedef struct batch_size {
 } batch_size;
 
 void batch_size_add(batch_size *size, int n, int m);
-/* B sets of n items, all of them placed. */
+/* Returns the size of B sets of n items, all of them placed. */
 batch_size batch_of_one_size(int B, int n);
-/* The larger of the two, member by member: memory for it is enough for both. */
+/* Returns the larger of the two, member by member: memory for it is enough for both. */
 batch_size batch_size_most(batch_size a, batch_size b);
-/* Is memory for `room` enough for `size`? */
+/* Whether memory for `room` is enough for `size`. */
 bool batch_size_fits(batch_size size, batch_size room);
 
 /* The arrays that put and get copy. Vectors are those of words, [count, width]. */
@@ -49,11 +49,12 @@ typedef struct backend {
     const char *name;
     int is_gpu;
     void (*close)(net *t);
-    /* The sets that batches are taken from, and how their features are standardised: (x - mean) * scale. With
-     * train_vectors the vectors of the words are parameters too. The sets must live as long as the net. */
+    /* Sets the sets that batches are taken from, and how their features are standardised: (x - mean) * scale.
+     * With train_vectors the vectors of the words are parameters too. The sets must live as long as the net.
+     */
     onet_status (*data)(net *t, const onet_sets *sets, const float *mean, const float *scale,
                         int train_vectors, onet_error *err);
-    /* Memory for batches up to this size. Called between steps; it never shrinks. */
+    /* Allocates memory for batches up to this size. Called between steps; it never shrinks. */
     onet_status (*reserve)(net *t, batch_size size, onet_error *err);
     onet_status (*put)(net *t, net_block what, const float *from, onet_error *err);
     onet_status (*get)(net *t, net_block what, float *to, onet_error *err);
@@ -63,8 +64,8 @@ typedef struct backend {
     void (*start_step)(net *t, const uint32_t *index, int B);
     void (*forward)(net *t);  /* log-probabilities and loss */
     void (*backward)(net *t); /* the gradient of the loss, of this rank's sets */
-    /* All-reduces the gradient, clips its norm to `clip` (0: no limit) and moves the parameters; the norm of
-     * the gradient to *norm, if that is not NULL. */
+    /* All-reduces the gradient, clips its norm to `clip` (0: no limit) and updates the parameters; writes the
+     * norm before clipping to *norm, unless that is NULL. */
     void (*optimise)(net *t, const adam_step *step, double clip, double *norm);
     /* One update of the EMA of parameters and vectors: average = decay * average + (1 - decay) * parameter.
      * The averages must have been put. */
@@ -72,7 +73,8 @@ typedef struct backend {
     /* Losses are means over all steps of all orders of the batch. Reading them synchronises with the GPU; all
      * ranks must call together. */
     double (*loss)(net *t); /* of the last batch */
-    /* Losses of the last `count` batches that `optimise` has ended, oldest first; at most losses_kept. */
+    /* Writes the losses of the last `count` batches that `optimise` has ended, oldest first; at most
+     * losses_kept. */
     void (*losses)(net *t, int count, double *to);
 } backend;
 
@@ -84,8 +86,9 @@ struct net {
     batch_size
         whole; /* the batch over all ranks; the caller sets it before start_step where ranks share a batch */
     int losses_kept;          /* batches whose losses can be read afterwards */
-    onet_precision precision; /* of products, where the device can: their factors may be rounded so far */
-    int update;               /* 1: running statistics move with this batch */
+    onet_precision precision; /* of the operands of matrix products; a device that cannot round them ignores
+                               * it */
+    int update;               /* 1: this batch updates the running statistics */
     /* All-reduce (sum) over the ranks, in place, with the same bits in each rank; NULL in a single rank. All
      * ranks call in the same order, with the same counts. Set before `reserve`. */
     void (*sum)(void *context, double *values, size_t count);
@@ -110,7 +113,7 @@ struct net {
 /* The parts of a step, one by one: for tests that compare backends layer by layer. A step is begin, encoder
  * blocks from 0 on, decoder_rows, decoder blocks from 0 on, head; then all but begin and head in reverse. */
 typedef struct net_stages {
-    void (*begin)(net *t); /* weights into the form that the kernels want */
+    void (*begin)(net *t); /* prepares the weights for the kernels */
     void (*encoder_forward)(net *t, int block);
     void (*decoder_rows_forward)(net *t); /* x' times the decoder's weights, once per item */
     void (*decoder_forward)(net *t, int block);
@@ -121,14 +124,15 @@ typedef struct net_stages {
 } net_stages;
 extern const net_stages cpu_stages;
 
-/* device: as in kernels/device.h; local_rank: this rank among those of the same machine; kernel_set and
- * threads: of the CPU. */
+/* net_open opens a net on the device, cpu_open on the CPU. device: as in kernels/device.h; local_rank: this
+ * rank among those of the same machine; kernel_set and threads: of the CPU. */
 onet_status net_open(net **t, const net_shape *sh, const char *device, int local_rank, const char *kernel_set,
                      int threads, onet_error *err);
 onet_status cpu_open(net **t, const net_shape *sh, const char *kernel_set, int threads, onet_error *err);
-/* Of the last batch: log-probability of item i at step t, [m, m] for set after set; 0 for placed items. */
+/* Returns the log-probabilities of the last batch: of item i at step t, [m, m] for set after set; 0 for
+ * placed items. */
 const real *cpu_logprob(const net *t);
-/* The name of the kernel set, or of the backend where that is not the CPU. */
+/* Returns the name of the kernel set, or of the backend if that is not the CPU. */
 const char *net_kernels(const net *t);
 
 #endif

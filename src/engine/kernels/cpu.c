@@ -77,7 +77,7 @@ void cpu_norm_backward(cpu *s, const norm *b, norm_at at, int width, const doubl
         s->grad[at.beta + c] = (real)dy[c];
         s->grad[at.gamma + c] = (real)dy_xhat[c];
     }
-    /* Beyond the chunks' sums and their total there is room for two more rows of sums. */
+    /* Behind the chunks' sums and their total there is room for one more row of sums. */
     double *all = s->sums + (CHUNKS + 1) * s->sums_width;
     memcpy(all, dy, (size_t)width * sizeof *all);
     memcpy(all + width, dy_xhat, (size_t)width * sizeof *all);
@@ -92,7 +92,8 @@ void cpu_norm_backward(cpu *s, const norm *b, norm_at at, int width, const doubl
 
 /* ---- a step ---- */
 
-/* Where each set begins in the arrays, and which sets each chunk has: about the same number of pairs each. */
+/* Finds where each set begins in the arrays, and divides the sets into chunks of about the same number of
+ * pairs. */
 static void lay_out(cpu *s) {
     net *t = &s->base;
     set_at at = {0};
@@ -113,7 +114,7 @@ static void lay_out(cpu *s) {
     }
 }
 
-/* Rows of a set: the placed items, then the context items, each in the order of their indices. */
+/* Numbers the rows of a set: the placed items, then the context items, each in the order of their indices. */
 static void place_rows(cpu *s, int b) {
     const set_at *a = &s->at[b];
     size_t from = s->sets->start[s->index[b]];
@@ -131,7 +132,7 @@ static void place_rows(cpu *s, int b) {
     }
 }
 
-/* The plane of relations from the item placed last. */
+/* Fills the plane of relations from the item placed last. */
 static void place_relations(cpu *s, int b) {
     const set_at *a = &s->at[b];
     relations x = cpu_relations(s, b);

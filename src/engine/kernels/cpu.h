@@ -1,12 +1,4 @@
-/* Declares the state of a training step on the CPU and the functions of its layers (cpu_*.c).
- *
- * Rows: the items of set b are the rows from at[b].row on, those that are placed before the context items;
- * one more row, after all others, stands for the learned start vector. Cells: pairs (i, j) of the encoder,
- * n*n per set, and (t, i) of the decoder, m*m per set. Planes of the decoder hold two steps of zeros before
- * the first step of each set, so that a step can look back without a branch: (m + 2)*m rows per set.
- *
- * Work is split into CHUNKS groups of whole sets, whatever the number of threads; sums over the batch are
- * added up chunk by chunk, in order. So the bits do not depend on the threads. */
+/* Declares the state of a training step on the CPU and the functions of its layers (cpu_*.c). */
 #ifndef KERNELS_CPU_H
 #define KERNELS_CPU_H
 
@@ -14,6 +6,14 @@
 #include "engine/kernels/backend.h"
 #include "engine/kernels/relations.h"
 #include "engine/kernels/weights.h"
+
+/* Rows: the items of set b are the rows from at[b].row on, those that are placed before the context items;
+ * one more row, after all others, stands for the learned start vector. Cells: pairs (i, j) of the encoder,
+ * n*n per set, and (t, i) of the decoder, m*m per set. Planes of the decoder hold two steps of zeros before
+ * the first step of each set, so that a step can look back without a branch: (m + 2)*m rows per set.
+ *
+ * Work is split into CHUNKS groups of whole sets, whatever the number of threads; sums over the batch are
+ * added up chunk by chunk, in order. So the bits do not depend on the threads. */
 
 enum { CHUNKS = 16 };
 
@@ -29,7 +29,7 @@ typedef struct set_at {
 
 typedef struct encoder_state {
     real *ac;             /* [rows, 2H]: a_i and c_j */
-    real *u;              /* [pairs, O]; du after the backward pass */
+    real *u;              /* [pairs, O]; du once the backward pass has computed it */
     real *best;           /* [rows, O] */
     int32_t *arg;         /* [rows, O] */
     norm norm1, norm2;    /* [H], [O] */
@@ -64,13 +64,13 @@ typedef struct cpu {
     set_at *at;            /* [B + 1]: the last one is the end */
     int chunk[CHUNKS + 1]; /* the first set of each chunk */
     uint64_t *by_word;     /* [rows]: word << 32 | row, sorted */
-    double *word;          /* [rows]: of the whole batch */
+    double *word;          /* [rows]: the words of the whole batch */
     real *word_d;          /* [rows, width]: gradients of the whole batch's items, where ranks share it */
     int32_t *item;         /* [rows]: index of a row's item within its set */
     int32_t *row_of;       /* [rows]: row, within the set, of each item: the inverse of `item` */
     int32_t *pos;          /* [rows]: step at which an item is placed */
     int32_t *order;        /* [rows]: row, within the set, of the item at each step */
-    int32_t *right;        /* [rows]: the same of the right item */
+    int32_t *right;        /* [rows]: row, within the set, of the item that should be placed at each step */
     real *x, *dx;          /* [rows + 1, D] */
     real *last;    /* plane [(m + 2)*m per set, C]: relations from the item placed last, where item i is
                     * unplaced */
@@ -105,7 +105,7 @@ typedef struct cpu {
     } later; /* jobs that wait for the next phase; none when jobs is 0 */
 } cpu;
 
-/* Relations of set b, its items in rows. */
+/* Returns the relations of set b, with its items in the order of rows. */
 static inline relations cpu_relations(const cpu *s, int b) {
     int d = s->base.sh->s.width;
     return (relations){.pairs = s->base.sh->s.relations ? s->sets->pairs : NULL,
@@ -115,35 +115,37 @@ static inline relations cpu_relations(const cpu *s, int b) {
                        .scale = s->scale + d};
 }
 
-/* The first row of a chunk, and how many rows it has. */
+/* Return the first row of a chunk, and how many rows it has. */
 static inline size_t chunk_row(const cpu *s, int chunk) {
     return s->at[s->chunk[chunk]].row;
 }
 static inline int chunk_rows(const cpu *s, int chunk) {
     return (int)(chunk_row(s, chunk + 1) - chunk_row(s, chunk));
 }
-/* All rows of this rank's sets; the start vector has the row after them. */
+/* Returns the number of rows of this rank's sets; the start vector has the row after them. */
 static inline size_t batch_rows(const cpu *s) {
     return s->at[s->base.B].row;
 }
 
-/* Where a chunk writes its part of the weight gradients of a block; those of the block before it, which
- * cpu_later may still have to add up, stay. */
+/* Returns where a chunk writes its part of the weight gradients of a block. Blocks alternate between two
+ * places: cpu_later may still have to add up those of the block before. */
 static inline real *gpart_of(const cpu *s, int block, int chunk) {
     return s->gpart + ((size_t)(block % 2) * CHUNKS + (size_t)chunk) * s->gpart_width;
 }
 
-/* A phase of the step: fn for every job, on all threads; returns when all are done. */
+/* Runs a phase of the step: fn for every job, on all threads; returns when all are done. */
 typedef void cpu_job(cpu *s, int block, int job);
 void cpu_run(cpu *s, int jobs, cpu_job *fn, int block);
-/* Jobs that nothing in the next phase depends on: they run beside it, and fill the end where a thread would
- * wait for the others. */
+/* Leaves jobs to the next phase, which must not depend on them: they fill its end, where a thread would wait
+ * for the others. */
 void cpu_later(cpu *s, int jobs, cpu_job *fn, int block);
 
-/* Adds up the first `count` sums of all chunks into total: of this rank; of all ranks. */
+/* Add up the first `count` sums of all chunks into total: cpu_total_here those of this rank, cpu_total those
+ * of all ranks. */
 void cpu_total_here(cpu *s, size_t count, double *total);
 void cpu_total(cpu *s, size_t count, double *total);
-/* A norm from the sums and squares of `cells` numbers per channel; moves the running statistics. */
+/* Makes a norm from the sums and squares of `cells` numbers per channel, and updates the running statistics.
+ */
 void cpu_norm(cpu *s, norm *b, norm_at at, int width, const double *total, int padded, double cells);
 /* Backward pass of a norm: gradients of gamma and beta into the block, and k0, k1 such that the gradient
  * before the norm is g*dy - k0 - k1*x. dy, dy_xhat: this rank's sums of dy and of dy*x-hat. */
@@ -169,19 +171,22 @@ void cpu_average(net *t, double decay);
 /* The net itself (cpu_encoder.c, cpu_decoder.c, cpu_head.c). */
 void cpu_encoder_forward(net *t, int block);
 void cpu_encoder_backward(net *t, int block);
-/* The last step of encoder block k - 1, norm of the pool, into x, for one chunk; nothing when k is 0. */
+/* Writes the last step of encoder block k - 1, the norm of the pool, into x, for one chunk; does nothing when
+ * k is 0. */
 void cpu_pool_rows(cpu *s, int k, int chunk);
-/* Its backward pass, once dx is complete: gd, and this chunk's sums for the norm. */
+/* The backward pass of cpu_pool_rows, once dx is complete: writes gd, and this chunk's sums for the norm. */
 void cpu_pool_rows_backward(cpu *s, int k, int chunk);
 void cpu_decoder_rows_forward(net *t);
 void cpu_decoder_rows_backward(net *t);
 void cpu_decoder_forward(net *t, int block);
 void cpu_decoder_backward(net *t, int block);
-/* Once the gradients at block m's output are complete for set b: adds to `sum` [2C] what its norm needs. */
+/* Once the gradients at block m's output are complete for set b: adds to `sum` [2C] the sums that its norm
+ * needs. */
 void cpu_decoder_gather(cpu *s, int m, int b, double *sum);
 void cpu_head(net *t);
 
-/* Place of step t of set b in the arrays that hold two zero steps before each set, and of a plane's set. */
+/* Return the place of step t of set b in arrays with two zero steps before each set, and that of set b in a
+ * plane. */
 static inline size_t step_at(const cpu *s, int b, int t) {
     return s->at[b].step + 2 + (size_t)t;
 }

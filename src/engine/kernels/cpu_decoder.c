@@ -1,13 +1,14 @@
-/* Computes the decoder's blocks on the CPU, forward and backward. The conv over the channels [x'_i y'_t v_1
- * p_1 ...] splits:
+/* Computes the decoder's blocks on the CPU, forward and backward. */
+#include <string.h>
+
+#include "engine/kernels/cpu.h"
+
+/* The conv of a block, over the channels [x'_i y'_t e v_1 p_1 ...], splits:
  *
  *   x', y'   products of n rows per set, for all blocks and lags at once (q), added where item i is unplaced
  *   p        depends on the step alone: products of n rows per set
  *   e        relations from the item placed last: a plane like those of v, without a norm
  *   v        the only part with n*n rows; the earlier norms are folded into its weights */
-#include <string.h>
-
-#include "engine/kernels/cpu.h"
 
 static void rows_forward(cpu *s, int block, int chunk) {
     (void)block;
@@ -26,13 +27,13 @@ void cpu_decoder_rows_forward(net *t) {
                s->q + start * s->w.Q, (size_t)s->w.Q, 0);
 }
 
-/* The row whose x' is y'_t of set b. */
+/* Returns the row whose x' is y'_t of set b. */
 static inline size_t y_row(const cpu *s, int b, int t) {
     size_t first = s->at[b].row;
     return t ? first + (size_t)s->order[first + t - 1] : batch_rows(s);
 }
 
-/* The raw pools of block m - 1, normed: they stand in p since its forward pass. */
+/* Applies the norm of block m - 1 to its pools, which its forward pass left raw in p. */
 static void norm_pools(cpu *s, int m, int chunk) {
     if (m == 0) return;
     const norm *b = &s->dec[m - 1].norm;
@@ -97,7 +98,7 @@ static void block_forward(cpu *s, int m, int chunk) {
     }
 }
 
-/* All norms of the earlier blocks, side by side, as fold_conv wants them. */
+/* Folds the norms of the earlier blocks into the weights of block m. */
 static void fold_block(cpu *s, int m) {
     norm earlier[MAX_BLOCKS];
     for (int k = 0; k < m; k++) earlier[k] = s->dec[k].norm;
@@ -128,7 +129,7 @@ void cpu_decoder_gather(cpu *s, int m, int b, double *sum) {
     s->k->cell_sums(n * n, C, dv, plane_at(s, d->r, b), sum, sum + C);
 }
 
-/* Place of step t of set b in dstep, which has room for the blocks of two phases. */
+/* Returns the place of step t of set b in dstep, which has room for the blocks of two phases. */
 static inline real *dstep_at(const cpu *s, int m, int b, int t) {
     return s->dstep + ((size_t)(m % 2) * s->steps + step_at(s, b, t)) * s->w.C;
 }
@@ -198,10 +199,10 @@ static void block_backward(cpu *s, int m, int chunk) {
     }
 }
 
-/* Gradients of the weights by which block m sees relations, or v and p of an earlier block k, by lag l, and
- * of its bias. p: p^T dstep over all steps. v = g r + e where a step is there, zero before the first: so its
- * gradient is g G + e times the sum of dpre over the steps that look back so far; G and that sum lie in
- * parts, one per chunk. */
+/* Computes the gradients of the weights by which block m sees relations, or v and p of an earlier block k, by
+ * lag l, and of its bias. p: p^T dstep over all steps. v = g r + e where a step is there, zero before the
+ * first: so its gradient is g G + e times the sum of dpre over the steps that look back so far; G and that
+ * sum lie in parts, one per chunk. */
 static void earlier_weights(cpu *s, int m, int job) {
     int P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
     int l = job % 3, k = job / 3 - s->w.E, width = s->base.sh->s.decoder_blocks * P;

@@ -1,4 +1,12 @@
-/* Computes the encoder's blocks on the CPU, forward and backward.
+/* Computes the encoder's blocks on the CPU, forward and backward, with relations between items and dropout of
+ * the pooled features. */
+#include <string.h>
+
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/cpu_pool.h"
+#include "engine/kernels/dropout.h"
+
+/* Forward:
  *
  *   a_i = Wa x_i + b1, c_j = Wb x_j          n rows instead of n*n: the conv over [x_i x_j] splits
  *   h_ij = relu(a_i + c_j)                   never stored; made again where it is needed
@@ -8,13 +16,8 @@
  *
  * Backward, with du the gradient at u before its ReLU and G = sum h du: the reductions that norm1 needs
  * follow from G and W2, without another pass over the cells. */
-#include <string.h>
 
-#include "engine/kernels/cpu.h"
-#include "engine/kernels/cpu_pool.h"
-#include "engine/kernels/dropout.h"
-
-/* Multiplies the pooled features of a row, or their gradient, by their factors; `col` is the first column. */
+/* Applies dropout to the pooled features of a row, or to their gradient; `col` is the first column. */
 static void drop_out(const cpu *s, int b, size_t row, int col, int count, real *x) {
     const net *t = &s->base;
     if (!(t->dropout > 0)) return;
@@ -37,7 +40,8 @@ void cpu_pool_rows(cpu *s, int k, int chunk) {
         }
 }
 
-/* c_j with what the relations of item i of set b add to it: [n, 2H], of which the second halves are free. */
+/* Returns c_j with what the relations of item i of set b add to it: [n, 2H], of which the second halves are
+ * free. */
 static real *related_row(cpu *s, int block, int chunk, int b, int i) {
     int H = s->w.H, n = s->at[b].n;
     relations x = cpu_relations(s, b);
@@ -176,14 +180,13 @@ static void cells_backward_weights(cpu *s, int block, int chunk) {
     }
 }
 
-/* Where a chunk has its part of the gradient of the relations' weights, [2R, H]: behind those of W2 and b2.
- */
+/* Returns a chunk's part of the gradient of the relations' weights, [2R, H]: behind those of W2 and b2. */
 static real *related_part(const cpu *s, int block, int chunk) {
     return gpart_of(s, block, chunk) + (size_t)(s->w.H + 1) * s->w.O;
 }
 
-/* The inputs pass item by item. With one row i the kernel's dc_j is dh_ij, which the weights of e_ij and e_ji
- * need too. */
+/* The inputs pass of a set with relations, item by item. With one row i the kernel's dc_j is dh_ij, which the
+ * weights of e_ij and e_ji need too. */
 static void related_backward(cpu *s, int block, int chunk, int b) {
     int H = s->w.H, n = s->at[b].n, R = s->base.sh->s.relations;
     const real *e = s->related + (size_t)chunk * s->related_width;
@@ -222,7 +225,8 @@ static void cells_backward_inputs(cpu *s, int block, int chunk) {
     cpu_pool_rows_backward(s, block, chunk); /* of the block before this one */
 }
 
-/* Rows 0 .. 2H-1 of dac^T x, WEIGHT_ROWS per job; the sum of dac is the bias's gradient. */
+/* Computes rows of dac^T x, WEIGHT_ROWS of 2H per job, the gradient of W1; the sum of dac is that of its
+ * bias. Also adds up that of the relations' weights. */
 static void first_weights(cpu *s, int block, int job) {
     const encoder_at *at = &s->base.sh->enc[block];
     int R = (int)batch_rows(s), P = s->w.H, H = s->base.sh->s.hidden, in = at->in, width = pad(in);

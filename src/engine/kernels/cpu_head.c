@@ -30,7 +30,7 @@ static void sets_head(cpu *s, int block, int chunk) {
         for (int t = 1; t < n; t++) memcpy(logit + (size_t)t * n, logit, (size_t)n * sizeof(real));
         if (R) s->k->cell_dot(cells, C, plane_at(s, s->last, b), s->w.head_e, logit);
         for (int m = 0; m < N; m++) {
-            /* v = g r + e; e gives every item the same and cancels. s->wv: w g. */
+            /* v = g r + e; e gives every item the same and cancels. wg: w g. */
             real *wg = s->start_part + (size_t)chunk * s->w.Q; /* free until the backward pass */
             for (int c = 0; c < C; c++) wg[c] = s->w.head_v[(size_t)m * C + c] * s->dec[m].norm.g[c];
             s->k->cell_dot(cells, C, plane_at(s, s->dec[m].r, b), wg, logit);

@@ -1,5 +1,6 @@
 /* Allocates the memory of the CPU backend in three arenas, for what lives as long as the net, for a batch,
- * and for the vectors of words; and copies parameters, gradients and moments in and out. */
+ * and for the vectors of words; takes the training sets and their standardisation; copies parameters,
+ * gradients and moments in and out. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +24,8 @@ typedef struct arena {
 
 enum { LINE = 64 };
 
-/* Room for count elements of `size` bytes, on a 64-byte line; its address to *pointer (any object pointer),
- * NULL while sizes are only added up. */
+/* Places count elements of `size` bytes on a 64-byte line, and writes their address to *pointer (any object
+ * pointer); NULL while sizes are only added up. */
 static void arena_place(arena *a, void *pointer, size_t count, size_t size) {
     size_t bytes;
     void *p = a->base ? a->base + a->used : NULL;

@@ -36,8 +36,8 @@ static int compare_words(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The words of all rows of the whole batch and their gradients: each rank writes its own rows into zeros, and
- * the all-reduce has them all. */
+/* Returns the gradients of all rows of the whole batch, `stride` apart, and sets s->word to their words. Each
+ * rank fills its own rows of a zeroed array; summing the arrays (all-reduce) gives every rank all rows. */
 static const real *all_rows(cpu *s, size_t *stride) {
     const net *t = &s->base;
     int d = t->sh->s.width;
@@ -63,8 +63,8 @@ static const real *all_rows(cpu *s, size_t *stride) {
     return s->word_d;
 }
 
-/* Moves the vectors of the words of this batch, and only those; a word that stands in several places gets the
- * sum of their gradients. */
+/* Updates the vectors of the words of this batch, and only those; a word that stands in several places gets
+ * the sum of their gradients. */
 static void move_vectors(cpu *s, const adam_step *step) {
     int R = (int)s->base.whole.items, d = s->base.sh->s.width;
     adam_step plain = *step;

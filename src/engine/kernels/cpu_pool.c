@@ -1,18 +1,19 @@
-/* Computes the pool of an encoder block over the other items, forward and backward, on the CPU. z_ij = g*u_ij
- * + e is norm2 of a cell; over j != i:
+/* Computes the pool of an encoder block over the other items, forward and backward, on the CPU. */
+#include "engine/kernels/cpu_pool.h"
+
+/* With z_ij = g*u_ij + e, norm2 of a cell, and over j != i:
  *
  *   max    y = max(0, max_j z_ij)            the norm is monotone per channel, so the best u is found first
  *   mean   y = sum_j z_ij / n                = (g * sum_j u_ij + (n - 1)*e) / n
  *
  * The zero of the diagonal, j = i, is a floor of the max and a term of the mean: an item alone in its set has
  * y = 0. The GPU has the same in src/engine/cuda/base/gpu.cuh (pooled). */
-#include "engine/kernels/cpu_pool.h"
 
 bool cpu_pool_sums(onet_pool how) {
     return how == ONET_POOL_MEAN;
 }
 
-/* What a sum is divided by. */
+/* Returns what the sum over j is divided by. */
 static real divisor(onet_pool how, int n) {
     return how == ONET_POOL_MEAN ? (real)n : 1;
 }

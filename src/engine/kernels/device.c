@@ -1,5 +1,6 @@
-/* Chooses the device by its name (auto, cpu, cuda:N) and opens the net there; the CUDA library is loaded only
- * when a GPU may be used. Without a GPU nothing of CUDA is needed, neither to build nor to run. */
+/* Chooses the device by its name (auto, cpu, cuda:N), tells whether it may be a GPU, and opens the net there;
+ * the CUDA library is loaded only when a GPU may be used. Without a GPU nothing of CUDA is needed, neither to
+ * build nor to run. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ const onet_choice *onet_devices(void) {
     return list;
 }
 
-/* The number in "cuda:N", at most 1023; -1: it is something else. */
+/* Returns the number in "cuda:N", at most 1023; -1: it is something else. */
 static int numbered(const char *name) {
     if (strncmp(name, "cuda:", 5) != 0 || name[5] < '0' || name[5] > '9') return -1;
     char *end;

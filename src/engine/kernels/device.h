@@ -27,16 +27,17 @@ typedef struct device_choice {
     gpu_choice gpu;
 } device_choice;
 
-/* device: "auto" or NULL, "cpu", "cuda", "cuda:N". kernel_set: if it names CPU kernels and no device is
- * named, the CPU is used. unnumbered: the GPU for a device without a number. function: of the CUDA library,
- * opens the GPU. If the variable ORDERNET_CUDA is set, the library must load and have it, also with auto. */
+/* Sets *choice. device: "auto" or NULL, "cpu", "cuda", "cuda:N". kernel_set: if it names CPU kernels and no
+ * device is named, the CPU is used. unnumbered: the GPU for a device without a number. function: the function
+ * of the CUDA library that will be called. If the variable ORDERNET_CUDA is set, the library must load and
+ * have it, with auto too. */
 onet_status device_choose(const char *device, gpu_choice unnumbered, const char *kernel_set,
                           const char *function, device_choice *choice, onet_error *err);
 
 /* Whether a net with these names may be opened on a GPU. */
 bool device_may_be_gpu(const char *device, const char *kernel_set);
 
-/* Opens the library, where that was not done yet, and finds one of its functions. */
+/* Loads the CUDA library, unless it is loaded, and finds one of its functions. */
 onet_status device_function(const char *name, void **function, onet_error *err);
 
 #endif

@@ -12,24 +12,24 @@
 #define DROPOUT_FUNCTION static inline
 #endif
 
-/* The bits of x mixed so that each depends on all: a hash by multiplications and shifts. */
+/* Returns the bits of x mixed so that each depends on all: a hash by multiplications and shifts. */
 DROPOUT_FUNCTION uint32_t dropout_mix(uint32_t x) {
     x = (x ^ x >> 16) * UINT32_C(0x7feb352d);
     x = (x ^ x >> 15) * UINT32_C(0x846ca68b);
     return x ^ x >> 16;
 }
 
-/* Random key of an item in one step. */
+/* Returns the random key of an item in one step. */
 DROPOUT_FUNCTION uint32_t dropout_key(uint32_t seed, uint32_t set, uint32_t item) {
     return dropout_mix(dropout_mix(seed + set * UINT32_C(0x9e3779b9)) + item * UINT32_C(0x85ebca6b));
 }
 
-/* A share of 2^32 as a limit for random numbers. */
+/* Returns a share of 2^32, the limit for random numbers. */
 DROPOUT_FUNCTION uint32_t dropout_limit(float share) {
     return (uint32_t)((double)share * 4294967296.0);
 }
 
-/* What the feature in this column is multiplied by: 0, or `scale`, 1 / (1 - share). */
+/* Returns the factor of the feature in this column: 0, or `scale`, which is 1 / (1 - share). */
 DROPOUT_FUNCTION float dropout_factor(uint32_t key, uint32_t column, uint32_t limit, float scale) {
     return dropout_mix(key + column * UINT32_C(0xc2b2ae35)) < limit ? 0.0f : scale;
 }

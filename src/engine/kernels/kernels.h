@@ -1,9 +1,6 @@
 /* Declares the kernels, the innermost loops of the net on a CPU, as one table of functions for each
  * instruction set. plain.c is the reference; avx2.c, avx512.c, neon.c and simd128.c must pass the same tests.
- * All work on one set (or one small matrix), use one thread and allocate nothing.
- *
- * Names: n items, H hidden, O and C output channels of the encoder's and decoder's blocks, all widths padded
- * to a multiple of LANES with zero weights, so that no loop over channels has a tail. */
+ * All work on one set (or one small matrix), use one thread and allocate nothing. */
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 
@@ -11,6 +8,9 @@
 #include <stdint.h>
 
 #include "engine/kernels/real.h"
+
+/* Names: n items, H hidden, O and C output channels of the encoder's and decoder's blocks, all widths padded
+ * to a multiple of LANES with zero weights, so that no loop over channels has a tail. */
 
 enum { LANES = 16, PANEL = 32 };
 
@@ -41,8 +41,9 @@ typedef struct pair_forward {
     double *sum, *square; /* [O]: += over all cells, the diagonal too; may be NULL */
 } pair_forward;
 
-/* Backward of the same block. du = u > 0 ? dz*g - k0 - k1*u : 0, where dz*g is gd_i at j = arg_i (best), or
- * gd_i at every j != i (summed). dh = h > 0 ? w'^T du - c0 - c1*h : 0; da_i = sum_j dh, dc_j = sum_i dh. */
+/* Backward pass of pair_forward's block. du = u > 0 ? dz*g - k0 - k1*u : 0, where dz*g is gd_i at j = arg_i
+ * (best), or gd_i at every j != i (summed). dh = h > 0 ? w'^T du - c0 - c1*h : 0; da_i = sum_j dh, dc_j =
+ * sum_i dh. */
 typedef struct pair_backward {
     int n, H, O;
     int i0, i1;        /* rows i: all, or some where each row has its own c */
@@ -84,7 +85,7 @@ typedef struct conv_forward {
     double *sum, *square; /* [C]: += over all cells; may be NULL */
 } conv_forward;
 
-/* Backward of the same block over all steps 0 .. n-1 of one set. */
+/* Backward pass of conv_forward's block, over all steps 0 .. n-1 of one set. */
 typedef struct conv_backward {
     int n, C, blocks;
     const int32_t *pos;      /* [n] */
@@ -106,7 +107,7 @@ typedef struct conv_backward {
 typedef struct adam_step {
     double scale, rate, beta1, beta2, epsilon;
     double correction1, correction2; /* 1 - beta^step */
-    double decay;                    /* theta shrinks by this share */
+    double decay;                    /* theta is first multiplied by 1 - decay */
 } adam_step;
 
 typedef struct kernels {
@@ -138,10 +139,10 @@ extern const kernels kernels_avx2, kernels_avx512; /* on x86-64 alone */
 extern const kernels kernels_neon;                 /* on 64-bit ARM alone */
 extern const kernels kernels_simd128;              /* in WebAssembly alone */
 
-/* "auto" or NULL: the fastest that this CPU runs; else by name. NULL when the name is unknown or the
- * processor lacks it. */
+/* Returns the kernels of that name; "auto" or NULL: the fastest that this CPU runs. NULL when the name is
+ * unknown or this CPU does not run them. */
 const kernels *kernels_pick(const char *name);
-/* The names that this CPU runs, fastest first; NULL ends the list. */
+/* Returns the names of the kernel sets that this CPU can run, fastest first; NULL ends the list. */
 const char *const *kernels_available(void);
 
 #endif

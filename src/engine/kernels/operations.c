@@ -1,14 +1,15 @@
 /* Counts the floating-point operations of training and ordering by the formulas in docs/speed.md. */
 #include "engine/kernels/operations.h"
 
-/* Multiply-adds of the encoder on one set, and of the products with n rows that the decoder starts from. */
+/* Returns the multiply-adds of the encoder on one set, and of the products with n rows that the decoder
+ * starts from. */
 static double encoder(const net_shape *sh, double n) {
     double H = sh->s.hidden, O = sh->s.encoder_out, sum = 0;
     for (int k = 0; k < sh->s.encoder_blocks; k++) sum += n * sh->enc[k].in * 2 * H + n * n * H * O;
     return sum + n * sh->D * (6.0 * sh->s.decoder_out * sh->s.decoder_blocks + 1);
 }
 
-/* Multiply-adds of the decoder for `steps` steps over n items. */
+/* Returns the multiply-adds of the decoder for `steps` steps over n items. */
 static double decoder(const net_shape *sh, double n, double steps) {
     double C = sh->s.decoder_out, N = sh->s.decoder_blocks, pairs = N * (N - 1) / 2;
     return steps * (n + 1) * 3 * C * C * pairs + steps * n * N * C;

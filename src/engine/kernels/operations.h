@@ -5,9 +5,9 @@
 
 #include "engine/model/net_shape.h"
 
-/* One set of n items through a training step, forward and backward. */
+/* Returns the operations of a training step on one set of n items, forward and backward. */
 double operations_train(const net_shape *sh, int n);
-/* One set put in order by a beam search. */
+/* Returns the operations of ordering one set of n items by a beam search. */
 double operations_order(const net_shape *sh, int n, int beams);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef KERNELS_PEAK_H
 #define KERNELS_PEAK_H
 
-/* GFLOP/s (a fused multiply-add counts 2) of float multiply-adds that stay in registers, with the widest
- * vectors of this CPU, on `threads` threads at once for `seconds`; the best stretch of each thread. */
+/* Returns the GFLOP/s (a fused multiply-add counts 2) of float multiply-adds that stay in registers, with the
+ * widest vectors of this CPU, on `threads` threads at once for `seconds`; the best stretch of each thread. */
 double peak_gflops(int threads, double seconds);
 
 #endif

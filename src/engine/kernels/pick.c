@@ -9,7 +9,7 @@
 /* A faster set has a larger number. */
 enum { AUTO, PLAIN, SIMD128, NEON, AVX2, AVX512, SETS };
 
-/* NULL: not for CPUs of this kind. */
+/* NULL: the set is not built for this architecture. */
 static const kernels *const sets[SETS] = {
     [PLAIN] = &kernels_plain,
 #if defined(__x86_64__)

@@ -107,7 +107,7 @@ static void pair_backward_inputs(const pair_backward *b) {
         }
 }
 
-/* Does the cell (t, i) see item i, still unplaced, through this lag? */
+/* Whether the cell (t, i) sees item i, still unplaced, through this lag. */
 static inline int sees(const int32_t *pos, int t, int i, int lag) {
     return t - lag >= 0 && t - lag <= pos[i];
 }

@@ -15,15 +15,15 @@ typedef struct relations {
     const real *mean, *scale; /* [R]: the network sees (e - mean) * scale, and 0 from an item to itself */
 } relations;
 
-/* The relations from one item of the set to another, by their numbers within the set: to [R]. */
+/* Writes the relations from one item of the set to another, both numbered within the set, to `to` [R]. */
 static inline void relations_of(const relations *x, int from, int other, real *to) {
     int R = x->pairs->width;
     const float *e = x->pairs->value + (x->pairs->row[x->first + (size_t)from] + (size_t)other) * (size_t)R;
     for (int r = 0; r < R; r++) to[r] = from == other ? 0 : ((real)e[r] - x->mean[r]) * x->scale[r];
 }
 
-/* Row i: e [n, 2R] = [e_ij e_ji], and with it to [n, 2H, of which the first H] = c_j + w^T [e_ij e_ji]. c has
- * rows 2H apart, w is [2R, H]. */
+/* Makes row i: e [n, 2R] = [e_ij e_ji], and the first H of each row of to [n, 2H] = c_j + w^T [e_ij e_ji]. c
+ * has rows 2H apart, w is [2R, H]. */
 static inline void relations_row(const relations *x, const kernels *k, int n, int H, int i, const real *c,
                                  const real *w, real *e, real *to) {
     int R = x->pairs->width;
@@ -35,7 +35,7 @@ static inline void relations_row(const relations *x, const kernels *k, int n, in
     k->gemm(n, H, 2 * R, e, 2 * (size_t)R, 1, (matrix){w, (size_t)H, PANEL}, to, 2 * (size_t)H, 1);
 }
 
-/* Numbers in e and `to` for sets of n items: e comes first. */
+/* Returns how many numbers e and `to` need together for sets of n items; e comes first. */
 static inline size_t relations_room(int R, int H, int n) {
     return R ? (size_t)n * (size_t)(2 * R + 2 * H) : 0;
 }

@@ -13,7 +13,7 @@ void relative_features(real *x, size_t ld, int n, int c0, int c1, int d) {
             square += off * off;
         }
         double deviation = sqrt(square / n);
-        /* Features that overflowed have no finite deviation; the net then says so. */
+        /* Features that overflowed have no finite deviation; the net then reports the overflow. */
         int varies = deviation > RELATIVE_LEAST && isfinite(deviation);
         for (int i = 0; i < n; i++) {
             real *row = x + (size_t)i * ld;

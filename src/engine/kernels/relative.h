@@ -7,12 +7,12 @@
 
 #include "engine/kernels/real.h"
 
-/* In units of the standardised features: a smaller deviation within a set is rounding. */
+/* A smaller deviation within a set, of standardised features, is rounding. */
 #define RELATIVE_LEAST 1e-6
 
-/* For features c of c0 .. c1-1: x[i, d + c] = (x[i, c] - mean of column c) / deviation of column c, both over
- * the n items of the set; 0 where the deviation is not above RELATIVE_LEAST.
- * x: [n, 2*d], standardised; its rows are ld apart. */
+/* Computes, for features c of c0 .. c1-1, x[i, d + c] = (x[i, c] - mean of column c) / deviation of column c,
+ * both over the n items of the set; 0 where the deviation is not above RELATIVE_LEAST. x: [n, 2*d],
+ * standardised; its rows are ld apart. */
 void relative_features(real *x, size_t ld, int n, int c0, int c1, int d);
 
 #endif

@@ -4,7 +4,7 @@
 /* Cells between two roundings of float sums to double. */
 enum { SUM_CELLS = 256 };
 
-/* V vectors of channels at once: chains of additions enough to hide their latency. */
+/* Handles V vectors of channels at once: enough chains of additions to hide their latency. */
 static ALWAYS_INLINE void pair_stats_lanes(const int V, int rows, int n, const real *a, const real *c,
                                            size_t ld, double *sum, double *square) {
     vec s[4], q[4], one = vset1(1);

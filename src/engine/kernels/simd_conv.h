@@ -3,8 +3,9 @@
 
 enum { CONV_CELLS = TILE_ONE > 24 ? TILE_ONE : 24, CONV_BLOCKS = 65 };
 
-/* out (t, i), for the cells from (t, i) on = step_t + what the cell sees of its item and of the order so far,
- * at least `low`. A cell that is e = t - pos_i steps past its item's place sees the lags from e on. */
+/* Starts the sums of `cells` cells from (t, i) on: out = step_t + what the cell sees of its item and of the
+ * order so far, at least `low`. A cell that is e = t - pos_i steps past its item's place sees the lags from e
+ * on. */
 static void conv_start(const conv_forward *f, int t, int i, int cells, real low, real *out) {
     int n = f->n, C = f->C;
     for (; cells > 0; t++, i = 0) {
@@ -68,7 +69,7 @@ static void conv_forward_simd(const conv_forward *f) {
     }
 }
 
-/* d: dv -> dpre in place; dstep, dy. */
+/* Turns d from dv to dpre in place; writes dstep and dy. */
 static void conv_dpre(const conv_backward *b) {
     int n = b->n, C = b->C;
     for (int s = 0; s < n; s++) memset(b->dy[s], 0, 3 * (size_t)C * sizeof(real));
@@ -92,7 +93,7 @@ static void conv_dpre(const conv_backward *b) {
         }
 }
 
-/* dx of item i by lag l: the sum of dpre over the steps l .. pos_i + l. */
+/* Writes dx of item i by lag l: the sum of dpre over the steps l .. pos_i + l. */
 static void conv_dx(const conv_backward *b) {
     int n = b->n, C = b->C;
     for (int i = 0; i < n; i++)

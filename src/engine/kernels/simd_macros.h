@@ -21,8 +21,8 @@ static inline int least(int x, int y) {
     return x < y ? x : y;
 }
 
-/* How many of `left` rows the next tile takes, at most `most`: shared out evenly, since a tile of few rows is
- * slow. */
+/* Returns how many of `left` rows the next tile takes, at most `most`: rows are divided evenly, since a tile
+ * of few rows is slow. */
 static inline int share(ptrdiff_t left, int most) {
     ptrdiff_t tiles = (left + most - 1) / most;
     return (int)((left + tiles - 1) / tiles);

@@ -1,8 +1,9 @@
 /* Implements the SIMD kernels of an encoder block, forward and backward, over all pairs (i, j) of a set. h =
  * relu(a_i + c_j) is never stored except for VL channels of the few cells being computed. */
 
-/* R cells x V vectors of outputs from o on: u = relu(w^T h + b). h is made VL channels at a time, one round
- * ahead of its use: its loads, additions and stores then run beside the multiply-adds of the round before. */
+/* Computes R cells x V vectors of outputs from o on: u = relu(w^T h + b). h is made VL channels at a time,
+ * one round ahead of its use: its loads, additions and stores then run beside the multiply-adds of the round
+ * before. */
 static ALWAYS_INLINE void pair_tile(const int R, const int V, const pair_forward *f, const real *const *a,
                                     const real *const *c, int o, real *u, size_t ldu) {
     _Alignas(64) real h[2][TILE_ROWS * VL];
@@ -91,7 +92,7 @@ static void pair_forward_simd(const pair_forward *f) {
     }
 }
 
-/* u -> du in place, gb += its sum. */
+/* Turns u into du in place; gb += its sum. */
 static void pair_du(const pair_backward *b) {
     int n = b->n, O = b->O;
     for (int o = 0; o < O; o += VL) {
@@ -113,8 +114,8 @@ static void pair_du(const pair_backward *b) {
     }
 }
 
-/* gw [O, H] += du^T h for the outputs o .. o+R-1 and V vectors of hidden channels from k on: one pass over
- * all cells, h made in registers. */
+/* Adds du^T h to gw [O, H] for the outputs o .. o+R-1 and V vectors of hidden channels from k on: one pass
+ * over all cells, h made in registers. */
 static ALWAYS_INLINE void pair_weights(const int R, const int V, const pair_backward *b, int o, int k) {
     vec acc[TILE_VECTORS];
     real *gw = b->gw + (size_t)o * b->H + k;
@@ -157,7 +158,7 @@ static void pair_backward_weights(const pair_backward *b) {
         }
 }
 
-/* da, dc for the cells (i .. i+I-1, j .. j+J-1) and V vectors of hidden channels from k on. */
+/* Computes da and dc for the cells (i .. i+I-1, j .. j+J-1) and V vectors of hidden channels from k on. */
 static ALWAYS_INLINE void pair_inputs(const int I, const int J, const int V, const pair_backward *b, int i,
                                       int j, int k) {
     vec acc[TILE_VECTORS];

@@ -1,7 +1,7 @@
 /* Implements what follows a product in the SIMD kernels, cell by cell: the sums for the batch norm, and the
  * pool over the cells of one item (encoder) or step (decoder). */
 
-/* sum, square [VL] += s, q */
+/* Adds s and q to sum and square [VL], in double. */
 static ALWAYS_INLINE void add_sums(double *sum, double *square, vec s, vec q) {
     vadd_double(sum, s);
     vadd_double(square, q);
@@ -63,8 +63,8 @@ static ALWAYS_INLINE void pool_lanes(const pool_cells *p, int cells, int group, 
     if (p->sum) add_sums(p->sum + c, p->square + c, s, q);
 }
 
-/* The same for channels c0 .. c0+width-1, u at c0. At most a few hundred cells a call: the sums of one call
- * are float. */
+/* pool_lanes for channels c0 .. c0+width-1, u at c0. At most a few hundred cells per call: the sums of one
+ * call are float. */
 static void pool_block(const pool_cells *p, int cells, int group, int item, const real *u, size_t ld, int c0,
                        int width) {
     for (int c = 0; c < width; c += VL) {

@@ -27,8 +27,8 @@ static inline void prefetch(const real *p, int rows, size_t ld) {
     for (int r = 0; r < rows; r++, p += ld) __builtin_prefetch(p);
 }
 
-/* x > 0, bit by bit as an integer: on Zen 4 a comparison of floats takes the place of a multiply-add, this
- * does not. */
+/* x > 0, compared as integers: on Zen 4 a comparison of floats takes the place of a multiply-add, one of
+ * integers does not. */
 static ALWAYS_INLINE vmask vpositive(vec x) {
     return ivgreater(ivbits(x), ivset1(0));
 }
@@ -84,7 +84,7 @@ ROWS_TWO(TILE_TWO_OF)
 static tile_fn *const tiles_one[] = {ROWS_ONE(TILE_ONE_NAME)}; /* [rows - 1] */
 static tile_fn *const tiles_two[] = {ROWS_TWO(TILE_TWO_NAME)};
 
-/* rows x N of C, from row `first` of A and C. */
+/* Computes rows x N of C, from row `first` of A and C. */
 static void multiply(const product *p, ptrdiff_t first, int rows, int N) {
     for (int column = 0; column < N;) {
         int wide = N - column >= 2 * VL;
@@ -100,7 +100,8 @@ static void multiply(const product *p, ptrdiff_t first, int rows, int N) {
     }
 }
 
-/* K is cut so that a piece of B's panel stays in the first-level cache for all rows; the sums rest in C. */
+/* K is cut so that a piece of B's panel stays in the first-level cache for all rows; the sums are kept in C
+ * meanwhile. */
 static void gemm(int M, int N, int K, const real *A, size_t am, size_t ak, matrix B, real *C, size_t ldc,
                  int add) {
     enum { CUT = 512 };

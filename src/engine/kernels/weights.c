@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next `count` numbers of the block, aligned for vectors. */
+/* Returns the next `count` numbers of the block, aligned for vectors. */
 static real *next_numbers(weights *w, size_t count) {
     real *p = w->block ? w->block + w->taken : NULL;
     w->taken += (count + 15) / 16 * 16;
     return p;
 }
 
-/* Gives each array its place; without a block, finds how large that must be. */
+/* Gives each array its place; without a block, finds how large the block must be. */
 static void place(weights *w, bool backward) {
     const net_shape *sh = w->sh;
     w->taken = 0;

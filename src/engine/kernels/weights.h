@@ -10,7 +10,7 @@
 #include "engine/kernels/kernels.h"
 #include "engine/model/net_shape.h"
 
-/* Room for `count` numbers; false when memory is short. */
+/* Allocates `count` numbers; returns false when memory is short. */
 static inline bool real_new(real **p, size_t count) {
     return (*p = array_new(count, sizeof **p)) != NULL;
 }
@@ -18,7 +18,7 @@ static inline bool real_new(real **p, size_t count) {
 typedef struct encoder_weights {
     real *first;   /* packed [d_k, 2H]: columns 0..H-1 see x_i, H..2H-1 x_j */
     real *first_t; /* packed [2H, d_k padded]: the same, transposed, for the backward pass */
-    real *related; /* [2R, H]: what e_ij and e_ji give; NULL without relations */
+    real *related; /* [2R, H]: the weights of e_ij and e_ji; NULL without relations */
     real *bias1;   /* [2H]: the second half is zero */
     real *second;  /* [H, O] */
     real *bias2;   /* [O] */
@@ -46,7 +46,7 @@ typedef struct weights {
     real *head_x; /* [D padded] */
     real *head_v; /* [N, C] */
     real *head_e; /* [C]: of the relations' plane */
-    int jobs;     /* weights_fill comes in so many independent jobs */
+    int jobs;     /* the number of independent jobs of weights_fill */
     real *block;  /* [taken]: all of them, since one large block takes huge memory pages */
     size_t taken;
 } weights;
@@ -55,7 +55,8 @@ bool weights_new(weights *w, const net_shape *sh, bool backward);
 void weights_free(weights *w);
 void weights_fill(weights *w, const real *theta, int job);
 
-/* A packed right-hand matrix [K, N]. */
+/* Right-hand matrices [K, N] for the kernels: packed and row_major describe one in panels and one row by row;
+ * packed_size is the size of one in panels, packed_at finds its element (k, c). */
 static inline matrix packed(const real *data, int K) {
     return (matrix){data, PANEL, (size_t)K * PANEL};
 }
@@ -81,10 +82,10 @@ void norm_free(norm *b);
 void norm_frozen(norm *b, const net_shape *sh, const real *theta, const real *statistics, norm_at at,
                  int width);
 
-/* w [H, O] and b [O] with the norm before them folded in: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
+/* Folds the norm before them into w [H, O] and b [O]: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
 void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf, real *bf, real *wf_t);
-/* Block m: v weights with the norms of the earlier blocks folded in, and the steps' bias at t = 0, 1 and from
- * 2 on: [3, C]. */
+/* Folds the norms of the earlier blocks into the v weights of block m, wf, and into bias [3, C], the bias of
+ * steps 0, 1 and from 2 on. */
 void fold_conv(const decoder_weights *d, const norm *earlier, int E, int m, int C, real *wf, real *bias);
 
 #endif

@@ -1,5 +1,5 @@
-/* Lists the pools and presets of a net by name. A new preset is an entry here; a new pool an entry here, one
- * in ordernet.h, and its kernels. */
+/* Lists the pools and presets of a net by name, and gives settings the values of a preset. A new preset is an
+ * entry here; a new pool an entry here, one in ordernet.h, and its kernels. */
 #include <string.h>
 
 #include "engine/base/arguments.h"

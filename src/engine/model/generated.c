@@ -28,13 +28,13 @@ static double fan_in(const tensor *t) {
     return (double)t->shape[1] * (t->dims > 2 ? t->shape[2] : 1);
 }
 
-/* One tensor. Every step is a correctly rounded double operation, so that Python gets the same bits. */
+/* Fills one tensor. Every step is a correctly rounded double operation, so that Python gets the same bits. */
 static void fill(const net_shape *sh, int index, uint64_t seed, float *out) {
     const tensor *t = &sh->tensor[index];
     bool norm = strstr(t->name, ".norm") != NULL;
     bool gamma = norm && ends(t->name, ".weight"), beta = norm && ends(t->name, ".bias");
     bool mean = ends(t->name, ".running_mean"), var = ends(t->name, ".running_var");
-    double width = 1; /* of what remains: weights, biases (each right after its weight), the start vector */
+    double width = 1; /* the range of weights, biases (each right after its weight) and the start vector */
     if (!norm && t->dims > 1) width = 2 / sqrt(fan_in(t));
     if (!norm && ends(t->name, ".bias")) width = 2 / sqrt(fan_in(t - 1));
     for (size_t i = 0; i < t->size; i++) {

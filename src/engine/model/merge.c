@@ -1,6 +1,6 @@
-/* Merges several networks into one: puts theirs side by side, block by block, with zeros between them, so
- * that its logits are the mean of their logits. Everything that runs a model runs it. It sees all features
- * that one of its parts sees; the weights of a part for features that it does not see are zero. */
+/* Merges several networks into one, whose logits are the mean of theirs: checks that they agree, puts them
+ * side by side, block by block, with zeros between them, and joins their features, scaling and training
+ * records. The weights of a part for features that it does not see are zero. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 #include "engine/model/model.h"
 #include "engine/model/settings.h"
 
-/* A part of the merged network, and which of its channels the part's first ones are. */
+/* A part of the merged network; H, O, C: the merged channels at which those of the part begin. */
 typedef struct part {
     const onet_model *one;
     onet_model *all;
     int H, O, C;
-    int *input;  /* [one->sh.inputs]: the merged channel of each */
+    int *input;  /* [one->sh.inputs]: for each input of this part: its input channel in the merged net */
     float share; /* of the logit */
 } part;
 
@@ -48,7 +48,7 @@ static bool same_missing(const onet_columns *a, const onet_columns *b) {
            !a->flag == !b->flag && (!a->flag || !memcmp(a->flag, b->flag, width));
 }
 
-/* Relations go by their names, and missing ones get the same values. */
+/* Whether the relations have the same names, and missing ones get the same values. */
 static bool same_relations(const onet_model *a, const onet_model *b) {
     if (!relating_same(a->relating, b->relating) || !a->relation_fill != !b->relation_fill ||
         (a->relations && b->relations && strcmp(a->relations, b->relations)))
@@ -70,7 +70,8 @@ static int rank_of(const onet_model *m, int j) {
     return at;
 }
 
-/* The ranks within the set may be those of other features. */
+/* Whether features and relations are standardised and scaled in the same way. The ranks within the set may be
+ * those of other features. */
 static bool same_features(const onet_model *a, const onet_model *b) {
     for (int j = 0; j < model_width(a); j++) {
         int rank_a = rank_of(a, j), rank_b = rank_of(b, j);
@@ -83,8 +84,8 @@ static bool same_features(const onet_model *a, const onet_model *b) {
     return scaling_agrees(a->scaling, b->scaling);
 }
 
-/* Where neither of two parts lacks something that the other has, they must agree in it: two that agree with
- * a third, which lacks it, need not agree with each other. */
+/* Checks each pair of parts: two that agree with a third, which lacks something, need not agree with each
+ * other in it. */
 static onet_status check_pair(const onet_model *a, int first, const onet_model *b, int number,
                               onet_error *err) {
     int feature;
@@ -126,7 +127,7 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
 
 /* ---- where a part's channels stand ---- */
 
-/* The merged channel of column c of an item's features after some encoder blocks. */
+/* Returns the merged channel of column c of an item's features after some encoder blocks. */
 static int feature_at(const part *p, int c) {
     int inputs = p->one->sh.inputs, O = p->one->sh.s.encoder_out;
     if (c < inputs) return p->input[c];
@@ -134,8 +135,8 @@ static int feature_at(const part *p, int c) {
     return p->all->sh.inputs + c / O * p->all->sh.s.encoder_out + p->O + c % O;
 }
 
-/* The merged channel of column c of a decoder block's, or the head's, input: x', y', then v and its pool of
- * each block before. */
+/* Returns the merged channel of column c of the input of a decoder block or the head: x', y', relations, then
+ * v and its pool of each block before. */
 static int channel_at(const part *p, int c) {
     int D = p->one->sh.D, C = p->one->sh.s.decoder_out;
     if (c < 2 * D) return c / D * p->all->sh.D + feature_at(p, c % D);
@@ -145,9 +146,9 @@ static int channel_at(const part *p, int c) {
     return p->all->sh.base + c / C * p->all->sh.s.decoder_out + p->C + c % C;
 }
 
-/* The first channel of the first encoder block that belongs to no part. It is 0 for all items and 1 in the
- * start vector: what the weights of a part make of its own start vector's input features, which all parts
- * share, is the weight of this channel. */
+/* Returns the channel, the last one that the first encoder block adds, that belongs to no part. It is 0 for
+ * all items and 1 in the start vector: what the weights of a part make of its own start vector's input
+ * features, which all parts share, is the weight of this channel. */
 static int start_channel(const onet_model *all) {
     return all->sh.inputs + all->sh.s.encoder_out - 1;
 }
@@ -198,7 +199,7 @@ static void put_encoder(const part *p, int k) {
     put_norm(p, &to->norm2, &from->norm2, O, p->O);
 }
 
-/* A row of weights [channels, taps], times `factor`. */
+/* Adds a row of weights [channels, taps], times `factor`. */
 static void put_row(const part *p, size_t to, size_t from, int channels, int taps, float factor) {
     const net_shape *one = &p->one->sh, *all = &p->all->sh;
     float *row = p->all->theta + to;
@@ -232,8 +233,8 @@ static void put_part(const part *p) {
     p->all->theta[all->head_bias] += p->share * p->one->theta[one->head_bias];
 }
 
-/* The merged channels of the features that a part sees: those of the sets, ranks within the set, and both
- * relative to the set. */
+/* Finds the merged channels of the features that a part sees: those of the sets, ranks within the set, and
+ * both relative to the set. */
 static void find_inputs(part *p) {
     int given = model_width(p->one), width = p->one->sh.s.width;
     for (int j = 0; j < given; j++) {
@@ -244,7 +245,7 @@ static void find_inputs(part *p) {
     for (int c = width; c < p->one->sh.inputs; c++) p->input[c] = p->all->sh.s.width + p->input[c - width];
 }
 
-/* The scaling that has all that one of the models has; NULL where none has any. */
+/* Makes a scaling with the ranks within the set of all models; NULL if none has a scaling. */
 static onet_status merge_scaling(scaling **all, const onet_model *const *models, size_t count,
                                  onet_error *err) {
     *all = NULL;
@@ -260,7 +261,7 @@ static onet_status merge_scaling(scaling **all, const onet_model *const *models,
     return ONET_OK;
 }
 
-/* Mean and scale of what the model sees. */
+/* Copies mean and scale of what the part sees. */
 static void take_scales(onet_model *to, const onet_model *from) {
     for (int j = 0; j < model_width(from); j++) {
         int own = rank_of(from, j), at = rank_of(to, j);
@@ -290,8 +291,8 @@ static onet_status take_inputs(onet_model *to, const onet_model *from, onet_erro
     return from->columns ? onet_columns_copy(&to->columns, from->columns, err) : ONET_OK;
 }
 
-/* Whether the library wrote this entry about the run that trained one part; a key that ends in '.' stands for
- * all that begin so. A merged model was trained by no single run. */
+/* Whether the library wrote this entry about the run that trained one part, which does not hold for a merged
+ * model. In the list, a key that ends in '.' stands for all that begin with it. */
 static bool is_of_a_run(const char *key) {
     static const char *const own[] = {"data.sets",  "seed",      "batch",  "run",         "kernels",
                                       "statistics", "precision", "valid.", "weights",     "kind",
@@ -374,7 +375,7 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
         onet_model_free(m);
         return status;
     }
-    /* The variances of the channel that no part has. */
+    /* The variances of the channel that no part has must not be 0. */
     size_t statistics = m->sh.total - m->sh.trained;
     for (size_t i = 0; i < statistics; i++) m->theta[m->sh.trained + i] = 1;
     for (size_t i = 0; i < m->rows * statistics; i++) m->row[i] = 1;

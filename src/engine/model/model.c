@@ -69,7 +69,7 @@ onet_status model_set_entry(onet_model *m, const char *key, const char *value, o
         free(name);
         return fail_memory(err, "the training record");
     }
-    /* The file has room for UTF-8 alone; a file name need not be that. */
+    /* The model file holds only UTF-8; a file name may be anything else. */
     for (size_t length = strlen(copy), at; (at = utf8_valid(copy, length)) < length;) copy[at] = '?';
     if (entry)
         free(entry->value);

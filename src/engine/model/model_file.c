@@ -1,7 +1,7 @@
 /* Reads and writes the model file, on disk or in memory, and computes a model's checksum: safetensors with
- * every tensor of the net by name, input.mean and input.scale, the vocabulary of a model of words, and in
- * __metadata__ the settings, the training record and the checksum. Each tensor of numbers may be F32, F16 or
- * BF16; this program writes F32, and F16 for weights in half precision. */
+ * every tensor of the net by name, norm statistics, input.mean and input.scale, vocabulary, columns and
+ * scaling, and in __metadata__ the settings, the training record and the checksum. Tensors of floats may be
+ * F32, F16 or BF16; this program writes F32, and F16 for weights and word vectors in half precision. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 enum { MAX_PAIRS = 10000 };
 
-static const char prefix[] = "settings."; /* of their keys in the metadata */
+static const char prefix[] = "settings."; /* of the keys of settings in the metadata */
 
 /* Bytes that a compressed model may unpack to: the largest vocabulary with wide vectors fits. */
 #define MAX_MODEL ((size_t)(UINT64_C(1) << (SIZE_MAX > UINT32_MAX ? 32 : 30)))
@@ -37,7 +37,7 @@ static void sum_text(sha256 *sum, const char *text) {
     sha256_add(sum, text, strlen(text) + 1);
 }
 
-/* The vectors as the file has them. */
+/* Adds the vectors as the file has them. */
 static void sum_words(sha256 *sum, const onet_words *words) {
     size_t left = (size_t)words->count * (size_t)words->width;
     const float *from = words->vectors;
@@ -58,7 +58,7 @@ static void sum_words(sha256 *sum, const onet_words *words) {
     }
 }
 
-/* The columns of the features, and what replaces missing values. */
+/* Adds the names of the columns, and the values that replace missing ones. */
 static void sum_columns(sha256 *sum, const onet_columns *c) {
     sum_text(sum, "columns");
     for (int j = 0; c->name && j < c->width; j++) sum_text(sum, c->name[j]);
@@ -69,8 +69,8 @@ static void sum_columns(sha256 *sum, const onet_columns *c) {
     if (c->flag) sha256_add(sum, c->flag, (size_t)c->width);
 }
 
-/* First the settings that every file has, numbers before names; then those of later versions, by key, unless
- * they are 0. */
+/* Adds first the settings that every file has, numbers before names; then those of later versions, by key,
+ * unless they are 0. */
 static void sum_settings(sha256 *sum, const onet_settings *s) {
     char text[16];
     for (int names = 0; names < 2; names++)
@@ -113,8 +113,8 @@ void model_checksum(const onet_model *m, char hex[65]) {
 
 /* ---- Saving ------------------------------------------------------------------------------------------ */
 
-/* The first format_version with statistics of sizes of their own, with scales of features, and with relations
- * that are not those of the sets; settings.c has those of the settings. */
+/* The first format_version with statistics for single sizes, with scaling of features, and with relations
+ * that are not those of the sets; settings.c has that of each setting. */
 enum { WITH_ROWS = 2, WITH_SCALING = 3, WITH_RELATING = 5 };
 
 /* Metadata: the pairs and the few texts that they point to. */
@@ -171,7 +171,8 @@ static st_tensor float_tensor(const tensor *t, const float *data) {
     return f;
 }
 
-/* The tensors that the file has in half precision: [sh.total] numbers at their offsets; NULL: none. */
+/* Makes the half precision of all parameters: [sh.total] numbers at their offsets; NULL if the model has
+ * none. */
 static onet_status halves_make(uint16_t **halves, const onet_model *m, onet_error *err) {
     *halves = NULL;
     if (!m->half) return ONET_OK;
@@ -182,7 +183,7 @@ static onet_status halves_make(uint16_t **halves, const onet_model *m, onet_erro
 
 static const size_t one = 1;
 
-/* Says why a model could not be loaded again; such a model is not written. */
+/* Checks all numbers, when a model is loaded and before it is saved; bad: the status to return. */
 static onet_status check_numbers(const onet_model *m, const char *name, onet_status bad, onet_error *err) {
     const net_shape *sh = &m->sh;
     for (int k = 0; k < sh->tensors; k++) {
@@ -458,7 +459,7 @@ static onet_status read_record(const safetensors *file, onet_model *m, onet_erro
     return ONET_OK;
 }
 
-/* Relations, once the features are known that some may be made from. */
+/* Reads the relations, once the features that they may be made from are known. */
 static onet_status read_relations(const safetensors *file, onet_model *m, onet_error *err) {
     int R = m->sh.s.relations;
     if (!R) return ONET_OK;

@@ -60,7 +60,7 @@ typedef struct net_shape {
 /* Whether a running statistic is a variance; else it is a mean. */
 bool tensor_is_variance(const tensor *t);
 
-/* Checks the settings and lays out the block. */
+/* Checks the settings, lists the tensors and lays out the block. */
 onet_status net_shape_make(net_shape *sh, const onet_settings *settings, onet_error *err);
 
 #endif

@@ -52,7 +52,7 @@ onet_status settings_check(const onet_settings *s, onet_error *err) {
     return ONET_OK;
 }
 
-/* Names, one per line, with commas between them. */
+/* Writes names, one per line, with commas between them instead; returns text. */
 static const char *in_one_line(char *text, size_t room, const char *lines) {
     size_t used = 0;
     text[0] = '\0';

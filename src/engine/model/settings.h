@@ -10,8 +10,8 @@
 
 typedef struct setting {
     const char *key;   /* in model files behind "settings.", and in the JSON of `inspect` */
-    const char *field; /* of an error */
-    const char *what;  /* in a sentence: "the number of encoder blocks is 70" */
+    const char *field; /* the name of the field, for errors */
+    const char *what;  /* for error messages: "the number of encoder blocks is 70" */
     size_t at;         /* of the int in onet_settings */
     int low, high;
     int version;   /* format_version of the first model files that have it; before that it was 0 */
@@ -27,7 +27,7 @@ static inline int *setting_of(const onet_settings *s, const setting *k) {
     return (int *)((char *)s + k->at);
 }
 
-/* The value as text: a name where it has one. */
+/* Returns the value as text: its name if it has one, else text. */
 const char *setting_text(const onet_settings *s, const setting *k, char text[16]);
 
 onet_status settings_check(const onet_settings *s, onet_error *err);

@@ -1,5 +1,6 @@
 /* Computes the batch norms' statistics of a model for sets of one size: those measured for that size, else
- * from a line in 1/n, or the same for all sizes where the model has no others. */
+ * from a line in 1/n, or the same for all sizes if the model has no others. Also allocates measured
+ * statistics, and names the tensors of slopes. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ tensor model_slope_tensor(const tensor *statistic) {
     return t;
 }
 
-/* Extrapolated far enough, a line leaves the range of a float; it is clamped there. */
+/* Clamps x: extrapolated far enough, a line leaves the range of a float. */
 static float held(double x, double low) {
     return (float)fmin(fmax(x, low), (double)FLT_MAX);
 }

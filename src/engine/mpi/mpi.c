@@ -1,5 +1,5 @@
-/* Implements the communication between ranks (src/engine/base/world.h) with MPI; built as libordernet-mpi.so.
- */
+/* Implements the sums, broadcasts and messages between ranks (src/engine/base/world.h) with MPI, and shares
+ * the cores of a machine among its ranks; built as libordernet-mpi.so. */
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -80,7 +80,8 @@ static void close_world(const world *w) {
     MPI_Finalize();
 }
 
-/* This rank's share of the machine's cores: a core that k ranks of this machine may run on counts 1/k. */
+/* Returns this rank's share of the machine's cores, at least 1: a core that k ranks of this machine may run
+ * on counts 1/k. */
 static int share(MPI_Comm machine, int local) {
     cpu_set_t own, *all = malloc((size_t)local * sizeof *all);
     if (!all) return 1;

@@ -1,5 +1,5 @@
-/* Augments the sets of an epoch: drops items, crops large sets, makes words unknown, adds noise to features,
- * and puts wrong items in the order that the decoder is given. */
+/* Augments the sets of an epoch: drops items and their relations, crops large sets, makes words unknown, adds
+ * noise to features, and puts wrong items in the order that the decoder is given. */
 #include "engine/train/augment.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static onet_status find_unknown(augment *a, onet_error *err) {
     return ONET_OK;
 }
 
-/* Arrays of the epoch's own where they differ from the given ones; the others are shared. */
+/* Allocates the arrays that differ from the given ones; the others are shared. */
 static bool make_room(augment *a) {
     const onet_sets *own = a->own;
     size_t items = own->start[own->count], largest = 1;
@@ -168,8 +168,7 @@ onet_status augment_rank(augment *a, size_t first_rank, onet_error *err) {
                                                              : fail_memory(err, "the ranks within the sets");
 }
 
-/* Of the places from..to-1 that are kept, leaves a stretch of at most `crop`, each with the same probability.
- */
+/* Of the places from .. to-1 that are kept, keeps a random stretch of at most `crop`. */
 static void crop(augment *a, rng *r, size_t from, size_t to) {
     size_t left = 0, most = (size_t)a->o->crop, at = 0;
     for (size_t t = from; t < to; t++) left += a->keep[t];
@@ -219,7 +218,7 @@ void augment_sizes(augment *a, uint64_t epoch) {
     }
 }
 
-/* The order of the items that are kept, and the new index of each. */
+/* Writes the order of the items that are kept, and the new index of each. */
 static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
     size_t from = a->own->start[s], n = sets_size(a->own, s), to = a->sets.start[s];
     const int32_t *order = a->own->order + from;
@@ -239,7 +238,7 @@ static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
     a->sets.start[s + 1] = to + (size_t)kept;
 }
 
-/* The relations of the items that are kept. */
+/* Writes the relations of the items that are kept. */
 static void drop_pairs(augment *a, size_t s) {
     size_t from = a->own->start[s], n = sets_size(a->own, s), to = a->sets.start[s];
     size_t kept = sets_size(&a->sets, s), R = (size_t)a->own->pairs->width;
@@ -262,8 +261,9 @@ static void stray(augment *a, uint64_t epoch, size_t s, bool whole) {
     memcpy(target, order, n * sizeof *target);
     if (whole) return;
     memcpy(a->right, order, placed * sizeof *order);
-    uint8_t *gone = memset(a->keep, 0, placed); /* by the place in the right order */
-    size_t next = 0, first = 0;                 /* after the item placed last; the first that is left */
+    uint8_t *gone = memset(a->keep, 0, placed); /* [placed]: by the place in the right order */
+    size_t next = 0, first = 0;                 /* the place after that of the item placed last; the first
+                                                 * item that is left */
     rng r;
     seed_for(&r, a, STREAM_STRAY, epoch, a->first + s * a->stride);
     for (size_t t = 0; t < placed; t++) {

@@ -19,11 +19,12 @@ typedef struct augment {
     float *spread;              /* [width]: deviation of each feature; 0: it gets no noise */
     uint8_t *keep;              /* [largest set]: by the place in the order */
     int32_t *moved;             /* [largest set]: an item's index among those that are kept; -1: left out */
-    float *whole;               /* [items of own, width]: relative to the sets as given; NULL: not wanted */
-    float *relative;            /* the same, of the items of the epoch */
+    float *whole;               /* [items of own, width]: features relative to the sets as given; NULL: not
+                                 * wanted */
+    float *relative;            /* [items of own, width]: those of the items of the epoch */
     size_t first_rank;          /* the features from this one on are ranks within the set */
     scaling_place *place;       /* [largest set]: to rank what is kept; NULL: there are no ranks */
-    int32_t *right;             /* [largest set]: the order of a set, from which it strays */
+    int32_t *right;             /* [largest set]: the right order of a set that strays */
     int32_t *target;            /* [items of own]: as in backend.h; NULL: nothing strays */
     onet_sets sizes;            /* all sets of the epoch: their sizes only */
     onet_sets sets;             /* this rank's sets of the epoch */
@@ -34,25 +35,25 @@ static inline bool augment_drops(const onet_train_options *o) {
     return o->drop > 0 || o->crop > 0;
 }
 
-/* Makes what `o` asks for: forget, drop, crop, jitter, stray and the seed. *a is NULL if it asks for none of
- * them. All arguments must live as long as this does; except in rank 0, `all` has sizes only. ONET_USAGE if
- * an option does not suit the kind of items. */
+/* Makes the augmentation that `o` asks for: forget, drop, crop, jitter, stray, and the seed. *a is NULL if it
+ * asks for none of them. All arguments must live as long as this does; except in rank 0, `all` has sizes
+ * only. ONET_USAGE if an option does not suit the kind of items. */
 onet_status augment_new(augment **a, const onet_sets *all, const onet_sets *own, const onet_train_options *o,
                         int rank, int ranks, onet_error *err);
 void augment_free(augment *a);
 
-/* If the net takes features relative to the set, these are relative to the set as given, whatever is left out
- * or moved. mean, scale: the standardisation. Call it once, before the first sample. */
+/* Computes features relative to the sets as given, for nets that take them; they do not change with dropped
+ * items or noise. mean, scale: the standardisation. Call it once, before the first sample. */
 onet_status augment_relative(augment *a, const float *mean, const float *scale, onet_error *err);
 
-/* The features from first_rank on are ranks within the set: where items are left out, those that are kept get
- * ranks among themselves, as a smaller set would have. Call it before the first sample. */
+/* Notes that the features from first_rank on are ranks within the set: if items are left out, the kept ones
+ * are ranked among themselves, as in a smaller set. Call it before the first sample. */
 onet_status augment_rank(augment *a, size_t first_rank, onet_error *err);
 
 /* Samples the sets of an epoch; `whole`: as sets are ordered, with all items, without noise and straying;
  * words are still forgotten. */
 void augment_sample(augment *a, uint64_t epoch, bool whole);
-/* The sizes alone. */
+/* Samples the sizes of the sets of an epoch alone. */
 void augment_sizes(augment *a, uint64_t epoch);
 
 #endif

@@ -121,7 +121,8 @@ static int batch_for(const onet_sets *sets, bool related) {
         mean += pairs / (double)sets->count;
         if (pairs > most) most = pairs;
     }
-    /* The largest set and some of the others: one large set alone does not make all batches small. */
+    /* A batch holds the largest set and some of the others, so that one large set alone does not make all
+     * batches small. */
     double others = MOST_PAIRS - most > LEAST_OTHERS ? MOST_PAIRS - most : LEAST_OTHERS;
     double fits = 1 + floor(others / mean);
     return fits < plain.batch ? (int)fits : plain.batch;

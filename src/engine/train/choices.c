@@ -14,7 +14,7 @@ const onet_choice *onet_schedules(void) {
 const onet_choice *onet_batch_kinds(void) {
     static const onet_choice list[] = {
         {"mixed", "sets of any sizes", ONET_BATCHES_MIXED},
-        {"one-size", "sets of one size, the paper's rule", ONET_BATCHES_ONE_SIZE},
+        {"one-size", "every batch has sets of one size only, as in the paper", ONET_BATCHES_ONE_SIZE},
         {0},
     };
     return list;
@@ -35,8 +35,9 @@ const onet_choice *onet_norm_statistics(void) {
 const onet_choice *onet_precisions(void) {
     static const onet_choice list[] = {
         {"float32", "32-bit floating point", ONET_FLOAT32},
-        {"tf32", "on a GPU only: factors rounded to 10 bits after the point", ONET_TF32},
-        {"bf16", "on a GPU only: factors rounded to 7 bits after the point", ONET_BF16},
+        {"tf32", "on a GPU only: operands of matrix products rounded to 10 mantissa bits", ONET_TF32},
+        {"bf16", "on a GPU only: operands of matrix products rounded to bfloat16, 7 mantissa bits",
+         ONET_BF16},
         {0},
     };
     return list;
@@ -48,7 +49,10 @@ const onet_choice *onet_variations(void) {
         {"within",
          "the second of every four models has ranks within the set if the others have none, and the reverse",
          ONET_VARY_WITHIN},
-        {"relative", "likewise with features relative to the set", ONET_VARY_RELATIVE},
+        {"relative",
+         "the second of every four models has features relative to the set if the others have none, and the "
+         "reverse",
+         ONET_VARY_RELATIVE},
         {0},
     };
     return list;

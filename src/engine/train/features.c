@@ -36,7 +36,8 @@ static bool same_values(const onet_sets *sets, size_t a, size_t b) {
     return true;
 }
 
-/* Items of `sets` that differ from another item of their set, but are equal to it in `seen`. */
+/* Adds to *equal the number of items of `sets` that differ from another item of their set but are equal to it
+ * in `seen`. */
 static onet_status count_equal(const onet_sets *sets, const onet_sets *seen, size_t *equal, onet_error *err) {
     size_t most = 1;
     for (size_t s = 0; s < sets->count; s++)
@@ -60,7 +61,7 @@ static onet_status count_equal(const onet_sets *sets, const onet_sets *seen, siz
     return ONET_OK;
 }
 
-/* The scaling that a training would learn. */
+/* Learns the scaling that a training would learn. */
 static onet_status learn(scaling **s, const onet_sets *train, const onet_train_options *o,
                          onet_feature *feature, onet_error *err) {
     relating *related = NULL;

@@ -1,4 +1,5 @@
-/* Manages the files of a training run: its lock, checkpoint, log and best model. */
+/* Manages the files of a training run: takes its lock, names and resumes its files, removes those of an older
+ * run, writes checkpoints, and returns the best model. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Describes a training run in one line, and names what differs between two runs. */
+/* Describes a training run in one line of keys, values and hashes, and names what differs between two runs.
+ */
 #include "engine/train/identity.h"
 
 #include <inttypes.h>
@@ -47,7 +48,7 @@ static void put_hash(line *l, const char *key, const sha256 *sum) {
     put(l, "%s%s=%.16s", l->used ? " " : "", key, hex);
 }
 
-/* Sizes and items. */
+/* Adds the sizes and items of sets. */
 static void sum_items(sha256 *sum, const onet_sets *s) {
     size_t items = s->start[s->count] - s->start[0];
     for (size_t k = 0; k <= s->count + 1; k++) { /* in 64 bits, in the browser too */
@@ -67,7 +68,7 @@ static void sum_pairs(sha256 *sum, const onet_sets *s) {
                    sets_size(s, k) * sets_size(s, k) * (size_t)s->pairs->width * sizeof(float));
 }
 
-/* The orders, and the marks of context items, which are not placed. */
+/* Adds the orders, and the marks of context items, which are not placed. */
 static void sum_orders(sha256 *sum, const onet_sets *s) {
     size_t items = s->start[s->count] - s->start[0];
     if (s->order) sha256_add(sum, s->order, items * sizeof *s->order);
@@ -152,7 +153,7 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
         put_number(&l, numbers[i].key, numbers[i].value);
     put(&l, " seed=%" PRIu64 " standardise=%d train_vectors=%d precision=%s", o->seed, o->standardise,
         o->train_vectors, choice_name(onet_precisions(), o->precision));
-    /* The norms' statistics are left out: they may be chosen anew when a run is resumed. */
+    /* The kind of norm statistics is left out: it may be changed when a run is resumed. */
     if (valid) put(&l, " valid_limit=%d", o->valid_limit);
     sha256 sum;
     sha256_start(&sum);
@@ -170,7 +171,7 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
 
 /* ---- Two lines --------------------------------------------------------------------------------------- */
 
-/* The value of a key in a line, and its length; NULL: it has none. */
+/* Returns the value of a key in a line, and its length; NULL: the line does not have the key. */
 static const char *find(const char *text, const char *key, size_t key_length, size_t *length) {
     for (const char *p = text; *p; p += strspn(p, " ")) {
         size_t word = strcspn(p, " ");
@@ -183,7 +184,7 @@ static const char *find(const char *text, const char *key, size_t key_length, si
     return NULL;
 }
 
-/* Keys whose values are hashes: the sentence names what they are of. */
+/* Keys whose values are hashes, and what an error message calls that which was hashed. */
 static const struct {
     const char *key, *what;
 } hashed[] = {{"items", "the items of the training sets"},
@@ -207,7 +208,7 @@ static bool is_setting(const char *key, size_t length) {
     return false;
 }
 
-/* Adds how a key differs to the list, which is full after a few. */
+/* Adds to the list how a key differs; what does not fit is cut off. */
 static void add_difference(char *list, size_t room, const char *key, size_t key_length, const char *before,
                            size_t before_length, const char *now, size_t now_length) {
     size_t used = strlen(list);
@@ -220,7 +221,7 @@ static void add_difference(char *list, size_t room, const char *key, size_t key_
             return;
         }
     if (!before || !now) {
-        /* Others follow from what else differs. */
+        /* Other keys that only one line has follow from what else differs. */
         if (!is_setting(key, key_length) && !is(key, key_length, "crop") && !is(key, key_length, "dropout") &&
             !is(key, key_length, "within"))
             return;
@@ -232,7 +233,7 @@ static void add_difference(char *list, size_t room, const char *key, size_t key_
              (int)before_length, before, (int)now_length, now);
 }
 
-/* Keys of one line that the other has with another value or, with only_missing, not at all. */
+/* Lists the keys of one line that the other has with another value or, with only_missing, not at all. */
 static void compare(char *list, size_t room, const char *keys_of, const char *other, bool only_missing,
                     bool keys_are_before) {
     for (const char *p = keys_of; *p; p += strspn(p, " ")) {

@@ -7,14 +7,15 @@
 
 enum { IDENTITY_TEXT = 2048 };
 
-/* text: "items=HASH orders=HASH ... batch=32 ... steps=400". settings: the net's. from: the checksum of the
- * model to begin with, or "". valid may be NULL. */
+/* Writes "items=HASH orders=HASH ... batch=32 ... steps=400" to text. settings: the net's. from: the checksum
+ * of the model to begin with, or "". valid may be NULL. */
 void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_sets *valid,
                    const onet_settings *settings, const onet_train_options *options, const char *from,
                    uint64_t steps);
 
-/* ONET_BAD, with what differs, where a run is not that of a checkpoint at `path`. More steps than before are
- * the same run, carried on: *steps_before is how many it had. */
+/* Compares the line in the checkpoint at `path` with that of the run now. ONET_BAD, naming what differs, if
+ * they are not the same run. A run with more steps is the same run, continued: *steps_before is how many it
+ * had. */
 onet_status identity_check(const char *checkpoint, const char *now, const char *path, uint64_t *steps_before,
                            onet_error *err);
 

@@ -1,4 +1,5 @@
-/* Computes the mean and scale of features and relations, and draws the initial parameters (initial.h). */
+/* Computes the mean and scale of features and relations and the deviations for the noise of --jitter, and
+ * draws the initial parameters (initial.h). */
 #include "engine/train/initial.h"
 
 #include <float.h>
@@ -13,8 +14,8 @@
 #include "engine/data/sets.h"
 #include "ordernet_train.h"
 
-/* Mean and standard deviation of each feature over all items: [width] each. Item by item, as they lie in
- * memory. */
+/* Computes the mean and standard deviation of each feature over all items, [width] each, which must be zeros.
+ */
 static void moments(const onet_sets *sets, double *mean, double *deviation) {
     size_t d = (size_t)sets->width, items = sets->start[sets->count];
     for (size_t i = 0; i < items; i++) {

@@ -16,8 +16,8 @@ static onet_status cannot_write(const train_log *log, onet_error *err) {
                 strerror(errno));
 }
 
-/* The end of the last whole row among the first `most` bytes: after a crash the disk may lack some of them.
- */
+/* Returns the end of the last whole row among the first `most` bytes: after a crash the file may lack some of
+ * them. */
 static off_t whole_rows(FILE *file, uint64_t most) {
     off_t end = 0, at = 0;
     for (int c; (uint64_t)at < most && (c = getc(file)) != EOF;) {
@@ -31,7 +31,7 @@ onet_status log_open(train_log *log, const char *path, uint64_t bytes, onet_erro
     *log = (train_log){path, bytes ? fopen(path, "r+") : NULL};
     off_t end = log->file ? whole_rows(log->file, bytes) : 0;
     if (!log->file) log->file = fopen(path, "w"); /* a log that was removed begins anew too */
-    /* Rows written after the checkpoint are made anew. */
+    /* Rows written after the checkpoint are cut off: they are written again. */
     if (!log->file || ftruncate(fileno(log->file), end) || fseeko(log->file, end, SEEK_SET))
         return cannot_write(log, err);
     if (!end)
@@ -41,7 +41,7 @@ onet_status log_open(train_log *log, const char *path, uint64_t bytes, onet_erro
     return ONET_OK;
 }
 
-/* ",0.5", or "," for a number that is not known. */
+/* Writes ",0.5", or "," for a number that is not known; returns text. */
 static const char *cell(char text[32], const char *format, double value) {
     if (isnan(value))
         snprintf(text, 32, ",");

@@ -1,5 +1,5 @@
-/* Runs the training loop: steps, and between two steps what is due of log, validation, progress and
- * checkpoint. */
+/* Runs the training loop: steps with their learning rate, and between two steps what is due of log,
+ * validation, progress and checkpoint; decides when the training ends. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,18 +19,18 @@ static double rate_at(const run *r, uint64_t step) {
     return rate * 0.5 * (1 + cos(3.14159265358979323846 * (done - warm) / (1 - warm + 1e-12)));
 }
 
-/* The epoch, from 1, of the last step that was done. */
+/* Returns the epoch, from 1, of the last step that was done. */
 static uint64_t epoch_done(const run *r) {
     return run_epoch_of(r, r->s.step - 1) + 1;
 }
 
-/* An epoch, or all, is done. */
+/* Whether the last step ended an epoch or the whole run. */
 static bool ends(const run *r) {
     return r->s.step == r->when.begin[run_epoch_of(r, r->s.step)] || r->s.step == r->when.steps;
 }
 
-/* All steps are done, or the validation has not improved for `patience` epochs. It depends on the state
- * alone, so that a resumed run knows that it was at its end. */
+/* Whether all steps are done, or the validation has not improved for `patience` epochs. Depends on the state
+ * alone, so that a resumed run knows that it had ended. */
 static bool finished(const run *r) {
     if (r->s.step == r->when.steps) return true;
     return r->o.patience && r->s.best_epoch && ends(r) &&
@@ -70,24 +70,24 @@ static void report(run *r, int always) {
     if (r->o.progress(r->o.context, &now)) r->stop = 1;
 }
 
-/* A stop also ends a running validation, unless there are files: a resumed run must equal an unbroken one,
- * with every epoch validated. */
+/* Reports progress; returns whether to end a running validation. A stop does, unless there are several ranks
+ * or files: a resumed run must equal an unbroken one, with every epoch validated. */
 static int is_stopped(void *context) {
     run *r = context;
     report(r, 0);
     return r->stop && !r->files.checkpoint && !r->w;
 }
 
-/* The log names the step that was done, progress the next one. */
+/* Writes a row about the step that was done; progress() is about the next one. */
 static void log_step(run *r) {
     onet_progress now = progress(r);
     now.epoch = (int)epoch_done(r);
-    if (!ends(r)) now.valid_exact = now.valid_loglik = NAN; /* of another step */
+    if (!ends(r)) now.valid_exact = now.valid_loglik = NAN; /* those of an earlier step */
     now.learning_rate = rate_at(r, r->s.step - 1);
     log_row(&r->files.log, &now, net_kernels(r->net));
 }
 
-/* Measures the model; the best so far is kept. The best is by log-likelihood, which changes with every step
+/* Measures the model, and keeps it if it is the best so far by log-likelihood, which changes with every step
  * of every set; exact match changes only with whole sets and is noisier. */
 static onet_status measure_model(run *r, onet_error *err) {
     const gpu_choice gpu = {.number = r->net->device};
@@ -111,8 +111,8 @@ static onet_status measure_model(run *r, onet_error *err) {
     return status;
 }
 
-/* Fills the model and, if there are validation sets, measures it: rank 0 does, and tells the others, which
- * stop when it stops. */
+/* Fills the model and, if there are validation sets, measures it in rank 0, which sends the result to the
+ * other ranks, so that they stop when it stops. */
 static onet_status validate(run *r, onet_error *err) {
     if (!r->validates && r->s.step < r->when.steps) return ONET_OK;
     onet_status status = run_fill_model(r, err);
@@ -123,7 +123,7 @@ static onet_status validate(run *r, onet_error *err) {
 }
 
 static void move_average(run *r) {
-    /* Early on the average is over the steps so far. */
+    /* Early on the average covers the steps so far. */
     double looks = (double)(r->s.step / AVERAGE_EVERY), decay = pow(r->o.average, AVERAGE_EVERY);
     if (decay > looks / (looks + 9)) decay = looks / (looks + 9);
     if (looks <= 1) decay = 0;
@@ -165,7 +165,7 @@ static onet_status one_step(run *r, onet_error *err) {
                                                                              : ONET_OK;
 }
 
-/* What is due between two steps: log, validation, progress, checkpoint. */
+/* Does what is due between two steps: log, validation, progress, checkpoint. */
 static onet_status after_step(run *r, onet_error *err) {
     onet_status status = ONET_OK;
     if (ends(r)) status = validate(r, err);
@@ -177,7 +177,7 @@ static onet_status after_step(run *r, onet_error *err) {
     return status;
 }
 
-/* All ranks stop, fail or go on together. */
+/* Makes all ranks stop, fail or go on together. */
 static onet_status together(run *r, onet_status status, onet_error *err) {
     if (!r->w) return status;
     status = world_agree(r->w, !status && r->stop ? ONET_INTERRUPTED : status, err);

@@ -9,10 +9,10 @@
 #include "engine/base/memory.h"
 
 enum { HISTORY = 10, HALVINGS = 40 };
-#define ENOUGH 1e-4 /* of the promised fall */
+#define ENOUGH 1e-4 /* share of the decrease that the gradient predicts */
 
 typedef struct history {
-    double *step[HISTORY], *change[HISTORY]; /* [n]: of x, and of the gradient */
+    double *step[HISTORY], *change[HISTORY]; /* [n]: changes of x, and of the gradient */
     double scale[HISTORY];                   /* 1 / (step . change) */
     int count, next;
 } history;

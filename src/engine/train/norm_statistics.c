@@ -9,13 +9,13 @@
 #include "engine/train/sizes.h"
 
 enum {
-    /* What the statistics are collected from: sets, about, and batches at least, each of one size. */
+    /* The statistics are collected from about MEASURED sets, and at least MEASURED_BATCHES batches. */
     MEASURED = 65536,
     MEASURED_BATCHES = 64
 };
 
-/* The statistics that the norms see of a batch with the model's parameters, starting from 0. It runs to its
- * end even after a failure: the other ranks wait for this one in the all-reduce. */
+/* Adds to `found` the norms' statistics of a batch with the model's parameters. It runs to its end even after
+ * a failure: the other ranks wait for this one in the all-reduce. */
 static onet_status statistics_of_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
     const net_shape *sh = &r->model->sh;
     size_t count = sh->total - sh->trained;
@@ -31,10 +31,10 @@ static onet_status statistics_of_batch(run *r, const batch *b, float *theta, siz
                                                                 : fail_memory(err, "the norms' statistics");
 }
 
-/* size [batches]: the set size of each batch to measure, 0: skip it. Takes the first batches (about MEASURED
- * sets, at least MEASURED_BATCHES batches). With one size per batch, takes further batches until every size
- * that has SIZE_SETS sets in the plan is measured on that many, up to MEASURED further sets. False when
- * memory is short. */
+/* Chooses the batches to measure: size [batches]: the set size of each batch, 0: skip it. Takes the first
+ * batches (about MEASURED sets, at least MEASURED_BATCHES batches). With one size per batch, takes further
+ * batches until every size that has SIZE_SETS sets in the plan is measured on that many, up to MEASURED
+ * further sets. False when memory is short. */
 static bool choose_batches(const run *r, int *size) {
     const batches *plan = r->sets.plan;
     uint64_t first = (MEASURED + (uint64_t)plan->largest - 1) / (uint64_t)plan->largest, more = 0;

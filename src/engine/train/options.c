@@ -1,4 +1,5 @@
-/* Sets the defaults of the training options, and checks options, files and sets before training. */
+/* Sets the defaults of the training options, resolves the automatic weight decay, and checks options, files
+ * and sets before training. */
 #include "engine/train/options.h"
 
 #include <math.h>
@@ -88,7 +89,8 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return WRONG("crop", "sets can be cropped to 2 items or more; 0 leaves them whole");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return WRONG("jitter", "jitter must be a number, 0 or more");
-    if (!(o->dropout >= 0 && (float)o->dropout < 1)) /* as the net has it */
+    if (!(o->dropout >= 0 && (float)o->dropout < 1)) /* tested as float, in which the net computes:
+                                                      * 0.999999999 would round to 1 */
         return WRONG("dropout",
                      "the share of the pooled features that are dropped must be at least 0 and less than 1");
     if (!(o->stray >= 0 && o->stray < 1))
@@ -96,7 +98,8 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (o->scale && (status = scaling_check_text(o->scale, err))) return status;
     if (o->relate && (status = relating_check_text(o->relate, err))) return status;
     if (o->relate && o->from)
-        return WRONG("relate", "the model to begin with keeps the relations that it makes: name none");
+        return WRONG("relate",
+                     "a model to begin with keeps the relations that it makes from features: name no others");
     if (o->models < 1 || o->models > ONET_MAX_MERGED)
         return WRONG("models", "%d models: 1 to %d can be trained and merged", o->models, ONET_MAX_MERGED);
     if (o->models > 1 && o->train_vectors)
@@ -120,7 +123,7 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     return ONET_OK;
 }
 
-/* Files of an earlier training at a model's path or beside it. */
+/* Refuses to replace files of an earlier training at a model's path or beside it. */
 static onet_status check_new(const char *model_path, onet_error *err) {
     static const char *const endings[] = {NULL, TRAIN_CHECKPOINT, TRAIN_LOG, TRAIN_BEST};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
@@ -137,7 +140,8 @@ static onet_status check_new(const char *model_path, onet_error *err) {
     return ONET_OK;
 }
 
-/* One model has its checkpoint beside the model, several have theirs beside m.1.safetensors and so on. */
+/* Checks that the checkpoint to resume is of as many models: one model has it beside the model, several have
+ * theirs beside m.1.safetensors and so on. */
 static onet_status check_resumed(const onet_train_options *o, onet_error *err) {
     char *one = train_beside(o->model_path, TRAIN_CHECKPOINT);
     char *several = train_beside(o->model_path, ".1" TRAIN_CHECKPOINT);
@@ -174,7 +178,7 @@ onet_status onet_train_possible(const onet_train_options *options, onet_error *e
     return status ? status : train_check_files(&own, err);
 }
 
-/* Whether a training on the sets can begin with the model. */
+/* Checks that a training on the sets can begin with the model. */
 static onet_status check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
     int width = model_width(from);
     if (model_is_ranker(from))
@@ -195,7 +199,7 @@ static onet_status check_from(const onet_sets *train, const onet_model *from, on
                                (size_t)from->words->count * (size_t)width * sizeof(float)) != 0))
         return fail_field(
             err, ONET_BAD, "onet_read_options.words",
-            "the sets must be of words of the model to begin with: read them with its vocabulary");
+            "the sets' words are not those of the model to begin with: read the sets with its vocabulary");
     onet_status status = model_check_relations(from, train, err);
     return status ? status : columns_check(train->columns, from->columns, err);
 }
@@ -238,7 +242,8 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
         return WRONG_SETS(".valid", "the validation sets have no right orders to compare with; give each set "
                                     "an order, in CSV by the column `rank` or another that is named");
     if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
-        return WRONG_SETS(".valid", "the validation sets must be of words of the training sets' vocabulary");
+        return WRONG_SETS(".valid", "the words of the validation sets are not those of the training sets: "
+                                    "read both with one vocabulary");
     if (valid && valid->width != train->width)
         return WRONG_SETS(".valid",
                           "an item of the validation sets has %d feature%s, but one of the training sets has "

@@ -6,7 +6,7 @@
 #include "engine/train/train.h"
 #include "ordernet_train.h"
 
-/* The length of the model's name without .safetensors. */
+/* Returns the length of the model's path without .safetensors. */
 static size_t stem_length(const char *model_path) {
     static const char own[] = ".safetensors";
     size_t length = strlen(model_path), cut = sizeof own - 1;

@@ -32,11 +32,11 @@ enum {
     HELD_OUT = 5,     /* one set of so many chooses the penalty */
     FEWEST = 10,      /* sets from which some are held out */
 };
-/* Most features of items that are used: of more data, sets are drawn. A weighted sum has few weights and
- * needs no more. */
+/* The most numbers (items x features) that are used; of more data, sets are drawn at random. A weighted sum
+ * has few weights and needs no more. */
 #define MOST_NUMBERS ((size_t)1 << 24)
 #define CONVERGED    1e-7
-#define PENALTY_FEW  1e-3 /* where there are too few sets to choose */
+#define PENALTY_FEW  1e-3 /* if there are too few sets to choose one */
 
 static const double penalties[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
 enum { PENALTIES = sizeof penalties / sizeof *penalties };
@@ -65,9 +65,9 @@ static double log_add(double a, double b) {
     return high + log1p(exp(low - high));
 }
 
-/* The loss of one set, -log P of its order, and its gradient, added to gradient [D]. With the logits s_k in
- * the right order and L_t = log of the sum of exp(s_k), k >= t:
- *   loss = sum over t of L_t - s_t,  d loss / d s_k = exp(s_k) * (sum over t <= k of exp(-L_t)) - 1. */
+/* Returns the loss of one set, -log P of its order, and adds its gradient to gradient [D]. With the logits
+ * s_k in the right order and L_t = log of the sum of exp(s_k), k >= t: loss = sum over t of L_t - s_t,  d
+ * loss / d s_k = exp(s_k) * (sum over t <= k of exp(-L_t)) - 1. */
 static double set_loss(const real *x, size_t n, size_t D, const double *w, double *s, double *L,
                        double *gradient) {
     double loss = 0, left = -INFINITY;
@@ -101,7 +101,7 @@ static void sum_part(void *arg, int job, int thread) {
     }
 }
 
-/* Loss per step, its gradient to gradient [D]. */
+/* Returns the loss per step, and writes its gradient [D]. */
 static double mean_loss(fit *f, const double *w, double *gradient) {
     const examples *e = f->e;
     size_t parts = (f->end - f->first + PART - 1) / PART, steps = e->start[f->end] - e->start[f->first];
@@ -128,7 +128,7 @@ static double penalised(void *context, const double *w, double *gradient) {
     return loss + f->penalty / 2 * squares;
 }
 
-/* The sets first .. end - 1, from the weights that stand in w [D]. */
+/* Fits w [D], from its present values, to the sets first .. end - 1. */
 static onet_status find_weights(fit *f, size_t first, size_t end, double penalty, double *w,
                                 onet_error *err) {
     f->first = first;
@@ -168,8 +168,8 @@ static void examples_free(examples *e) {
     free(e->x);
 }
 
-/* The rows of one set: its items as the net sees them, all of them for `relative`, which looks at the whole
- * set; then the placed ones in the right order. all: [n, D]. */
+/* Adds the rows of one set: standardises all its items (`relative` needs the whole set), then takes the
+ * placed ones in the right order. all: [n, D], scratch. */
 static void take_set(examples *e, const onet_model *m, const onet_sets *sets, size_t s, real *all) {
     size_t first = sets->start[s], n = sets_size(sets, s), placed = sets_placed(sets, s),
            d = (size_t)m->sh.s.width;
@@ -185,7 +185,7 @@ static void take_set(examples *e, const onet_model *m, const onet_sets *sets, si
     e->count++;
 }
 
-/* The sets in a random order, which the seed draws; those of one item tell nothing. */
+/* Takes sets in a random order, drawn by the seed, without those of fewer than two placed items. */
 static onet_status examples_make(examples *e, const onet_model *m, const onet_sets *sets, uint64_t seed,
                                  onet_error *err) {
     size_t *set = array_new(sets->count, sizeof *set), rows = 0, largest = 1, taken = 0;
@@ -258,8 +258,8 @@ static onet_status train(onet_model *m, const onet_sets *sets, const onet_ranker
     return status;
 }
 
-/* A model without weights yet, scaled to the sets; *seen: the sets as it sees them, whose items are to be
- * freed where they are not those of `sets`. */
+/* Makes a model without weights, scaled to the sets. *seen: the sets as the model sees them, whose items the
+ * caller frees unless they are those of `sets`. */
 static onet_status make_model(onet_model **model, const onet_sets *sets, const onet_ranker_options *o,
                               onet_sets *seen, onet_error *err) {
     scaling *scales = NULL;

@@ -1,5 +1,5 @@
-/* Helpers on the state of a training run (run.h), called by loop.c, files.c and norm_statistics.c: plan an
- * epoch, load a batch, read back losses, copy the trained weights into the model. */
+/* Helpers on the state of a training run (run.h), called by the other files of the run: plan an epoch, load a
+ * batch, read back losses and parameters, copy the trained weights and results into the model. */
 #include "engine/train/run.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ onet_status run_read_losses(run *r, onet_error *err) {
     r->unread = 0;
     for (int i = 0; i < count; i++) {
         if (!isfinite(loss[i])) {
-            onet_status status = run_fetch(r, err); /* a device that failed says why */
+            onet_status status = run_fetch(r, err); /* reports the error of a device that failed */
             if (status) return status;
             char saved[64] = "there is no checkpoint yet";
             if (r->files.saved_step != UINT64_MAX)
@@ -59,8 +59,7 @@ void run_start_step(run *r, const batch *b) {
     r->net->ops->start_step(r->net, index, here);
 }
 
-/* Memory for every batch of the plan: whole batches, with ranks too, since chance may bring all sets of a
- * batch to one of them. */
+/* Reserves whole batches in each rank too: by chance one rank may own all sets of a batch. */
 onet_status run_reserve(run *r, onet_error *err) {
     return r->net->ops->reserve(r->net, batches_most(r->sets.plan, r->sets.now), err);
 }

@@ -1,5 +1,6 @@
-/* Defines the state of a training run, and declares its checkpoints, batches and log: train.c prepares the
- * run, loop.c steps through it, files.c writes its files and norm_statistics.c completes its model. */
+/* Defines the state of a training run, and declares its checkpoints, batches, log, loop, files and norm
+ * statistics: train.c prepares the run, loop.c steps through it, files.c writes its files and
+ * norm_statistics.c completes its model. */
 #ifndef TRAIN_RUN_H
 #define TRAIN_RUN_H
 
@@ -25,7 +26,8 @@ typedef struct train_state {
     double loss_weight;                       /* sum of the weights in that EMA */
     double valid_exact, valid_loglik;         /* the last validation; NaN before the first */
     double best_loglik;                       /* the best validation so far */
-    uint64_t best_epoch;                      /* of it, from 1; 0 before the first */
+    uint64_t best_epoch;                      /* epoch of best_loglik, from 1; 0 before the first validation
+                                               */
     uint64_t log_bytes;                       /* length of the log */
     double seconds;                           /* spent training, in all runs together */
     size_t params, vectors;                   /* numbers in each block below */
@@ -35,14 +37,15 @@ typedef struct train_state {
 
 onet_status state_new(train_state *s, size_t params, size_t vectors, int average, onet_error *err);
 void state_free(train_state *s);
-/* Rank 0's numbers to all ranks. */
+/* Copies the numbers of rank 0's state (not the blocks) to all ranks. */
 void state_share_numbers(train_state *s, const world *w);
-/* Rank 0's state to all ranks; each has made its own with the same sizes. */
+/* Copies rank 0's state to all ranks; each must have made its own with the same sizes. */
 void state_share(train_state *s, const world *w);
 
 /* `identity` (train/identity.h): a checkpoint of another run is refused. */
 onet_status checkpoint_write(const train_state *s, const char *identity, const char *path, onet_error *err);
-/* *found = 0, and the state untouched, when there is no such file. *steps: those of the run that wrote it. */
+/* Sets *found = 0, and leaves the state, when there is no such file. *steps: the steps of the run that wrote
+ * the checkpoint. */
 onet_status checkpoint_read(train_state *s, const char *identity, const char *path, uint64_t *steps,
                             int *found, onet_error *err);
 
@@ -73,7 +76,8 @@ typedef struct batches {
 onet_status batches_new(batches **b, const onet_sets *sets, int most, onet_batches how, onet_error *err);
 void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch);
 void batches_free(batches *b);
-/* How large a batch is; and the most of all batches as they are now. */
+/* batches_size returns the size of a batch, batches_most the largest, member by member, of all batches of the
+ * plan. */
 batch_size batches_size(const batches *b, const batch *one, const onet_sets *sets);
 batch_size batches_most(const batches *b, const onet_sets *sets);
 
@@ -102,18 +106,18 @@ enum { AVERAGE_EVERY = 16 /* steps between two updates of the EMA of the weights
 
 /* What is trained on, and how it is dealt into batches. */
 typedef struct run_sets {
-    const onet_sets *train,
-        *valid;                  /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
-    const onet_sets *given;      /* rank 0: the training sets, as the caller passed them */
-    onet_sets seen;              /* rank 0: the same, as the net sees them */
-    scaling *scaling;            /* scales the features of given; NULL: they stay */
-    relating *relating;          /* scales and makes its relations; NULL: there are none */
-    bool relates;                /* some relations are scaled or made */
-    onet_feature *feature;       /* [width of the sets]: what was chosen; NULL: nothing was */
-    const onet_columns *columns; /* of the training sets; NULL: not known */
-    const onet_sets *own;        /* those of this rank */
-    augment *augment;            /* makes the sets of an epoch; NULL when they are the given ones */
-    const onet_sets *now;        /* all sets as the plan has them: their sizes */
+    const onet_sets *train, *valid; /* sets of all ranks together; on ranks other than 0, train has sizes only
+                                     * and valid is NULL */
+    const onet_sets *given;         /* rank 0: the training sets, as the caller passed them */
+    onet_sets seen;                 /* rank 0: the training sets as the net sees them */
+    scaling *scaling;               /* scales the features of given; NULL: they stay */
+    relating *relating;             /* scales and makes relations of given; NULL: there are none */
+    bool relates;                   /* some relations are scaled or made */
+    onet_feature *feature;          /* [width of the sets]: the scale that was chosen; NULL: none was */
+    const onet_columns *columns;    /* of the training sets; NULL: not known */
+    const onet_sets *own;           /* the training sets of this rank */
+    augment *augment;               /* makes the sets of an epoch; NULL when they are the given ones */
+    const onet_sets *now;           /* all sets as the plan has them: their sizes */
     batches *plan;
     shard shard;
     uint32_t *index, *row; /* [batch]: the sets of a batch that this rank has; NULL when it has all */
@@ -138,7 +142,7 @@ typedef struct run_files {
     double last_checkpoint;
 } run_files;
 
-/* What progress reports. Times are seconds of the monotonic clock. */
+/* What the next progress report needs. Times are seconds of the monotonic clock. */
 typedef struct run_told {
     double started, last_progress, seconds_before;
     uint64_t examples;                 /* in this run */
@@ -167,26 +171,26 @@ typedef struct run {
 
 /* ---- What the parts share (run.c) -------------------------------------------------------------------- */
 
-/* The running mean of the loss; NaN before the first step. */
+/* Returns the running mean of the loss; NaN before the first step. */
 double run_mean_loss(const run *r);
-/* Copies the parameters and their averages from where they are computed. */
+/* Copies the parameters and their averages from the backend into the state. */
 onet_status run_fetch(run *r, onet_error *err);
 /* Reads the losses of the steps since the last call; on a GPU it waits for them. ONET_FAILED for a loss that
  * is not finite. */
 onet_status run_read_losses(run *r, onet_error *err);
 /* Passes this rank's sets of a batch to the net. */
 void run_start_step(run *r, const batch *b);
-/* Memory for every batch of the plan. */
+/* Reserves memory for every batch of the plan. */
 onet_status run_reserve(run *r, onet_error *err);
-/* The sets of an epoch, the plan of their batches, and memory for these. `whole`: the sets as they are
- * ordered, nothing left out. All ranks make the same plan. */
+/* Makes the sets of an epoch, the plan of their batches, and memory for them. `whole`: sets as they are
+ * ordered, with nothing left out. All ranks make the same plan. */
 onet_status run_plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err);
-/* Fills the model with the parameters as they are now (or their average), the norms' statistics and the
- * training record. All ranks do it together. */
+/* Fills the model with the parameters as they are now (or their average) and the norms' statistics. All ranks
+ * do it together. */
 onet_status run_fill_model(run *r, onet_error *err);
-/* Steps, loss and validation into the model's training record. */
+/* Writes steps, loss and validation to the model's training record. */
 onet_status run_note_results(run *r, onet_error *err);
-/* The epoch, from 0, that a step belongs to: the last that does not begin after it. */
+/* Returns the epoch, from 0, that a step belongs to: the last that does not begin after it. */
 uint64_t run_epoch_of(const run *r, uint64_t step);
 
 /* ---- The loop (loop.c) ------------------------------------------------------------------------------- */
@@ -199,17 +203,17 @@ onet_status run_loop(run *r, onet_error *err);
 
 /* Takes the lock, names the files and, if asked to, resumes from the checkpoint. */
 onet_status files_find(run *r, onet_error *err);
-/* When all else is ready: a run that cannot start leaves the files of the one before. A run that goes on
- * keeps its log, its best model and its checkpoint; in a new one, those are another model's. */
+/* Opens the log, and removes the best model and the checkpoint of an older run; a resumed run keeps its own.
+ * Called when all else is ready: a run that cannot start leaves the files of the one before. */
 onet_status files_start(run *r, onet_error *err);
 onet_status files_save_checkpoint(run *r, onet_error *err);
-/* The best model for the caller. A run that was resumed may have it in its file alone. */
+/* Loads the best model into *o.best; a resumed run may have it only in its file. */
 onet_status files_best(run *r, onet_error *err);
 
 /* ---- The norms (norm_statistics.c) ------------------------------------------------------------------- */
 
-/* Collects the norms' statistics with the model's parameters, on batches of whole sets, and how they change
- * with the size. The net has its own parameters again afterwards. */
+/* Measures the norms' statistics with the model's parameters, on batches of whole sets, and how they change
+ * with the size, and puts them into the model. The net has its own parameters again afterwards. */
 onet_status statistics_collect(run *r, onet_error *err);
 
 #endif

@@ -33,7 +33,7 @@ struct several {
     const world *w;
     const onet_train_options *o;
     const onet_sets *train, *valid;
-    onet_model *model[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL where nothing was validated */
+    onet_model *model[ONET_MAX_MERGED], *best[ONET_MAX_MERGED]; /* best: NULL if nothing was validated */
     model_run *run;                                             /* [o->models] */
     int count;                                                  /* of `model` */
     int at_once;                                                /* models that are trained at the same time */
@@ -45,8 +45,9 @@ struct several {
     lock lock;
 };
 
-/* Reports one model's progress as a part of the whole, as if those that have not begun took as long as this
- * one. Of models that are trained at once the first reports for all, the others only when an epoch ends. */
+/* Reports one model's progress as a part of the whole; models that have not begun are assumed to take as long
+ * as this one. Of models that are trained at once the first reports for all, the others only when an epoch
+ * ends. */
 static int report_progress(void *context, const onet_progress *now) {
     model_run *m = context;
     several *s = m->all;
@@ -118,8 +119,8 @@ static void train_member(void *arg, int number, int thread) {
     thread_pool_release(s->thread_pool);
 }
 
-/* Models of a training by one process on a CPU can be trained at the same time, each by its own threads:
- * small nets leave a second thread little to do. */
+/* Trains the models: one process on a CPU trains several at the same time, each with its own threads, since a
+ * second thread helps little with a small net; else one after the other. */
 static onet_status train_members(several *s, onet_error *err) {
     s->at_once = 1;
     s->threads = s->o->threads;
@@ -152,7 +153,7 @@ static onet_status train_members(several *s, onet_error *err) {
     return status;
 }
 
-/* Files of an earlier training of one model, which this one replaces. */
+/* Removes the files of an earlier training of one model, which this one replaces. */
 static onet_status remove_old(const several *s, bool best, onet_error *err) {
     const char *const endings[] = {TRAIN_CHECKPOINT, TRAIN_LOG, best ? TRAIN_BEST : NULL};
     onet_status status = ONET_OK;
@@ -167,7 +168,7 @@ static onet_status remove_old(const several *s, bool best, onet_error *err) {
     return status;
 }
 
-/* The best models, merged: to the caller and, at the end, to a file. */
+/* Merges the best models, for the caller and, at the end, for a file. */
 static onet_status merge_best(several *s, bool ended, onet_error *err) {
     onet_model *best = NULL;
     onet_status status = onet_model_merge(&best, (const onet_model *const *)s->best, (size_t)s->count, err);
@@ -210,7 +211,7 @@ static onet_status merge(several *s, onet_model **model, bool ended, onet_error 
     for (int i = 0; i < s->count; i++) best = best && s->best[i];
     if (!status && best) status = merge_best(s, ended, err);
     s->last.seconds_left = 0;
-    s->last.ended = 0; /* no epoch of a model */
+    s->last.ended = 0; /* no epoch has ended */
     if (!status && ended) is_stopped(s);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Sends each rank its share of the training sets, and the vocabulary, columns, scaling and names of
- * relations, from rank 0. */
+/* Sends the training sets from rank 0 to the ranks, to each its share, and the vocabulary, columns, scaling
+ * and relations; finds the sets of a batch that a rank owns. */
 #include "engine/train/shard.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void receive_all(const world *w, void *data, size_t bytes) {
         w->receive(w, 0, (char *)data + done, bytes - done < PIECE ? bytes - done : PIECE);
 }
 
-/* Elements of a set in an array: one for each item, or one for each pair of items. */
+/* How many elements a set has in an array: one for each item, or one for each pair of items. */
 typedef enum { PER_ITEM, PER_PAIR } per;
 
 static size_t elements(const onet_sets *plan, size_t s, per what) {
@@ -65,7 +65,7 @@ static size_t elements(const onet_sets *plan, size_t s, per what) {
     return what == PER_PAIR ? n * n : n;
 }
 
-/* Where those of set s begin, in rank 0. */
+/* Returns where the elements of set s begin in the array of rank 0. */
 static size_t elements_at(const onet_sets *all, size_t s, per what) {
     return what == PER_PAIR ? all->pairs->row[all->start[s]] : all->start[s];
 }
@@ -76,7 +76,8 @@ static size_t own_elements(const world *w, const onet_sets *plan, int rank, per 
     return sum;
 }
 
-/* One array with `each` bytes per element, set by set: from `all` in rank 0 to `own` in each owner. */
+/* Distributes one array with `each` bytes per element, set by set, from `all` in rank 0 to `own` in each
+ * owner. */
 static void deal(const world *w, char *piece, const onet_sets *plan, const void *all, void *own, per what,
                  size_t each) {
     if (w->rank) {
@@ -113,7 +114,7 @@ static onet_words *words_room(const header *h) {
     return NULL;
 }
 
-/* All ranks get the same vectors, so that training moves them alike everywhere. */
+/* All ranks get the same vectors, and make the same updates to them. */
 static void share_words(const world *w, const onet_words *words, const header *h) {
     w->broadcast(w, 0, words->at, (h->words + 1) * sizeof *words->at);
     w->broadcast(w, 0, words->text, h->text);
@@ -122,7 +123,7 @@ static void share_words(const world *w, const onet_words *words, const header *h
 
 /* ---- the columns ---- */
 
-/* What rank 0 broadcasts of them first; bytes: of the names, then of the set's and the rank's. */
+/* What rank 0 broadcasts of the columns first; bytes: of the names of features, set and rank. */
 typedef struct columns_header {
     int32_t width, missing, named, set, rank, filled, flagged;
     uint64_t bytes;
@@ -221,7 +222,7 @@ onet_status shard_scaling(const world *w, scaling **shared, onet_error *err) {
 
 /* ---- the relations ---- */
 
-/* A text of rank 0, or NULL, to the others, where *text is NULL. */
+/* Copies a text of rank 0, which may be NULL, to the other ranks, where *text must be NULL. */
 static onet_status share_text(const world *w, char **text, onet_error *err) {
     uint64_t bytes = !w->rank && *text ? strlen(*text) + 1 : 0;
     w->broadcast(w, 0, &bytes, sizeof bytes);

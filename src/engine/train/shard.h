@@ -13,23 +13,23 @@ typedef struct shard {
     onet_words *words; /* those that rank 0 sent, a part of own; NULL in rank 0, whose sets lend theirs */
 } shard;
 
-/* Called by all ranks. `all`: the sets in rank 0, where they must live as long as the shard; NULL elsewhere.
- */
+/* Distributes the sets; called by all ranks. `all`: the sets in rank 0, where they must live as long as the
+ * shard; NULL elsewhere. */
 onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_error *err);
 void shard_free(shard *s);
 
-/* Rank 0's columns, which may be NULL, to all ranks, whose own are NULL. */
+/* Copies rank 0's columns, which may be NULL, to the other ranks, whose *columns must be NULL. */
 onet_status shard_columns(const world *w, onet_columns **columns, onet_error *err);
 
-/* The same for the scaling of the features. */
+/* Copies rank 0's scaling, which may be NULL, to the other ranks, whose *shared must be NULL. */
 onet_status shard_scaling(const world *w, scaling **shared, onet_error *err);
 
-/* The names of rank 0's relations, what replaces missing ones, and how some are made, to all ranks, whose
- * models have none of them but know the features. */
+/* Copies the names of rank 0's relations, the values that replace missing ones, and how some are made from
+ * features, to the models of the other ranks, which must have their columns. */
 onet_status shard_relations(const world *w, onet_model *model, onet_error *err);
 
-/* Of `count` sets of a batch those that this rank owns: their own numbers to index, the row of the whole
- * batch at which their items begin to row. Returns how many. */
+/* Finds the sets of a batch of `count` that this rank owns: index: their numbers in this rank; row: the row
+ * of the whole batch at which their items begin. Returns how many. */
 int shard_pick(const world *w, const onet_sets *plan, const uint32_t *batch, int count, uint32_t *index,
                uint32_t *row);
 

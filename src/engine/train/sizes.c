@@ -1,5 +1,5 @@
-/* Collects the batch norms' statistics of many batches, and fits them by set size or averages them over all
- * cells. */
+/* Collects the batch norms' statistics of many batches, and fits them to the set size (rows for single sizes,
+ * a line in 1/n) or averages them over all cells; writes the result to the model. */
 #include "engine/train/sizes.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static bool one_size(const batch_size *batch) {
     return batch->pairs == (size_t)batch->sets * (size_t)batch->largest * (size_t)batch->largest;
 }
 
-/* The current size gets a row of its own, if it had enough sets. */
+/* Gives the current size a row of its own, if it had enough sets. */
 static bool add_row(sizes *s) {
     size_t width = s->sh->total - s->sh->trained;
     if (s->mixed || s->n_weight < (double)SIZE_SETS * s->n * s->n) return true;
@@ -47,7 +47,7 @@ static bool add_row(sizes *s) {
     return true;
 }
 
-/* The current size becomes a point of the line. */
+/* Makes the current size a point of the line. */
 static bool add_point(sizes *s) {
     if (s->n_weight <= 0) return true;
     if (!add_row(s)) return false;
@@ -93,7 +93,8 @@ bool sizes_add(sizes *s, batch_size batch, const float *statistics) {
  * would decide the slope of the line. */
 #define LEAST_SPREAD 0.05
 
-/* The variance of all cells together is that within the batches and that of their means. */
+/* Sets the statistics of all cells together: their variance is that within the batches plus that of the
+ * batches' means. */
 static void fit_mixed(const sizes *s, onet_model *model) {
     const net_shape *sh = s->sh;
     model->sized = 0;

@@ -76,7 +76,7 @@ void state_share(train_state *s, const world *w) {
         if (data[i]) w->broadcast(w, 0, data[i], (i < 4 ? s->params : s->vectors) * sizeof *data[i]);
 }
 
-/* The state's blocks by name; those that are not there are left out. */
+/* Lists the state's blocks by name, without those that are NULL; returns how many. */
 static size_t blocks(const train_state *s, st_tensor *t) {
     static const char *const name[] = {"theta",   "adam.m",         "adam.v",         "average",
                                        "vectors", "vectors.adam.m", "vectors.adam.v", "vectors.average"};
@@ -93,7 +93,7 @@ static size_t blocks(const train_state *s, st_tensor *t) {
     return count;
 }
 
-/* CRC-32 of the blocks: a weight that a disk has altered must not be trained on. */
+/* Writes the CRC-32 of the blocks: a weight that a disk has altered must not be trained on. */
 static void sum_blocks(const st_tensor *t, size_t count, char text[16]) {
     uLong sum = 0;
     for (size_t i = 0; i < count; i++) sum = crc32_z(sum, t[i].data, t[i].shape[0] * sizeof(float));
@@ -102,7 +102,8 @@ static void sum_blocks(const st_tensor *t, size_t count, char text[16]) {
 
 static const char own_sum[] = "crc32.metadata", version[] = "2";
 
-/* CRC-32 of all metadata but itself: an altered step or learning rate must not be used either. */
+/* Writes the CRC-32 of all metadata except itself: an altered step or learning rate must not be used either.
+ */
 static void sum_pairs(const st_pair *pair, size_t pairs, char text[16]) {
     uLong sum = 0;
     for (size_t i = 0; i < pairs; i++) {
@@ -169,7 +170,7 @@ static onet_status corrupt(const char *path, onet_error *err) {
         path);
 }
 
-/* A checkpoint of this version, whose metadata are as they were written. */
+/* Checks that the file is a checkpoint of this version, and its metadata are as they were written. */
 static onet_status check_metadata(const safetensors *file, const char *path, onet_error *err) {
     const char *format = safetensors_metadata(file, "format"),
                *theirs = safetensors_metadata(file, "format_version"),
@@ -203,7 +204,7 @@ static onet_status read_blocks(const safetensors *file, train_state *s, const ch
     return meant && !strcmp(meant, sum) ? ONET_OK : corrupt(path, err);
 }
 
-/* The state of an open checkpoint; `s` keeps its own numbers until all is read. */
+/* Reads the state of an open checkpoint; `s` keeps its own numbers until all is read. */
 static onet_status read_checkpoint(train_state *s, const safetensors *file, const char *identity,
                                    uint64_t *steps, onet_error *err) {
     const char *path = safetensors_name(file);

@@ -1,5 +1,5 @@
-/* Trains one model with one rank or many: prepares a run, goes through its loop, and returns its model.
- * several.c calls it. */
+/* Trains one model with one rank or many (train_together, called by several.c): prepares a run, goes through
+ * its loop, and returns its model. */
 #include "engine/train/train.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ onet_pool train_pool(onet_pool given, size_t sets) {
     return given != ONET_POOL_AUTO ? given : sets < MANY_SETS ? ONET_POOL_MEAN : ONET_POOL_MAX;
 }
 
-/* Settings of the model to begin with, which rank 0 has, to all ranks. */
+/* Copies the settings and checksum of the model to begin with, which rank 0 has, to all ranks. */
 static onet_status take_from(run *r, onet_error *err) {
     onet_status status = ONET_OK;
     if (r->o.from) {
@@ -57,8 +57,8 @@ static onet_status note_training(run *r, onet_error *err) {
     return status;
 }
 
-/* Where the epochs begin. Where items are left out, each epoch has its own sizes, and so, in batches of one
- * size, its own number of batches. */
+/* Counts the steps and finds where the epochs begin. If items are left out, each epoch has its own sizes, and
+ * so, with batches of one size, its own number of batches. */
 static onet_status count_steps(run *r, onet_error *err) {
     uint64_t epochs = (uint64_t)r->o.epochs, most = r->o.max_steps ? r->o.max_steps : UINT64_MAX;
     if (!(r->when.begin = array_new(epochs + 1, sizeof *r->when.begin)))
@@ -80,7 +80,7 @@ static onet_status count_steps(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-/* Model, plan and state, all with their first values. */
+/* Makes the model, the plan of batches and the state, all with their first values. */
 static onet_status make_state(run *r, onet_error *err) {
     onet_status status;
     onet_settings settings = r->o.settings;
@@ -103,7 +103,7 @@ static onet_status make_state(run *r, onet_error *err) {
     if ((status = scaling_copy(&r->model->scaling, r->sets.scaling, err))) return status;
     if (r->sets.relates && (status = relating_copy(&r->model->relating, r->sets.relating, err)))
         return status;
-    /* In rank 0; shard_relations tells the others. */
+    /* In rank 0; shard_relations copies them to the others. */
     const onet_pairs *given = r->sets.given ? r->sets.given->pairs : NULL;
     const char *relations = r->o.from ? r->o.from->relations : given ? given->names : NULL;
     if (relations && !(r->model->relations = strdup(relations))) return fail_memory(err, "the relations");
@@ -136,7 +136,7 @@ static void sum_floats(void *context, real *values, size_t count) {
     w->sum_floats(w, values, count);
 }
 
-/* All ranks compute on the same kind of device: on CPUs where only some have found a GPU. */
+/* Opens the net on the same kind of device in all ranks: on CPUs if only some have found a GPU. */
 static onet_status open_device(run *r, onet_error *err) {
     const net_shape *sh = &r->model->sh;
     onet_status status =
@@ -219,7 +219,7 @@ static onet_status learn_scales(run *r, int given, onet_error *err) {
     return status;
 }
 
-/* Rank 0: what the net is to see of the training sets. */
+/* In rank 0: scales the training sets and makes their relations, as the net sees them. */
 static onet_status scale_sets(run *r, onet_error *err) {
     run_sets *x = &r->sets;
     int width = x->train->width, meant = r->o.from ? width : r->o.settings.width;
@@ -244,8 +244,8 @@ static onet_status scale_sets(run *r, onet_error *err) {
     return x->relates && !r->o.from ? relating_learn(x->relating, r->o.scale, &x->seen, err) : ONET_OK;
 }
 
-/* If something may fail in one rank, all ranks agree on its status before the next call in which they wait
- * for each other. */
+/* Prepares the run: checks and distributes the sets, makes model and state, resumes, opens the net. After a
+ * step that may fail in one rank, all ranks agree on its status before they wait for each other. */
 static onet_status prepare(run *r, onet_error *err) {
     const world *w = r->w;
     int first = !w || !w->rank;
@@ -332,7 +332,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     onet_bytes_free(r.files.best_bytes);
     onet_error late;
     onet_status closed =
-        log_close(&r.files.log, status ? &late : err); /* the first failure is the one to tell */
+        log_close(&r.files.log, status ? &late : err); /* the first failure is the one to report */
     if (!status) status = closed;
     if (r.net) r.net->ops->close(r.net);
     batches_free(r.sets.plan);

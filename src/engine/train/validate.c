@@ -1,4 +1,5 @@
-/* Measures exact match and log-likelihood per step on the validation sets, with the current weights. */
+/* Measures exact match and log-likelihood per step on the validation sets, with the current weights, and
+ * writes them to the training record. */
 #include "engine/train/validate.h"
 
 #include <math.h>

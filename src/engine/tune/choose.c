@@ -1,6 +1,6 @@
 /* Chooses, during a search for settings, which are the best so far and which trials come next (successive
- * halving; known settings first, then changes of the best), and predicts how long trials and the final
- * trainings take, to keep to the time budget. */
+ * halving; known settings first, then changes of the best), and how many models to merge; predicts how long
+ * trials and the final trainings take, to keep to the time budget; reports progress. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,8 +15,8 @@ enum {
     FINALISTS = 3
 };
 
-/* By how much one part must prefer settings of a lower level: nets that differ little differ by chance there,
- * in routes of 825 sets by 0.03. */
+/* By how much settings of a lower level must be better on one part: nets that differ little differ there by
+ * chance, in routes of 825 sets by 0.03. */
 static const double BEYOND_RANKER = 0.01, BEYOND_NET = 0.05;
 
 /* How much lower settings with other derived features (ranks within the set, relative features) may score on
@@ -26,7 +26,7 @@ static const double NEARLY = 0.05;
 
 static const double final_share = 0.5; /* of all time: what the last trainings may take */
 
-/* The likelihood counts each step of each set, so that it differs less by chance than whole sets do. */
+/* The likelihood counts each step of each set, so it varies less by chance than exact match. */
 double tune_score(const trial *r) {
     return (r->exact + r->neighbours + r->tau + exp(r->loglik)) / 4;
 }
@@ -37,7 +37,8 @@ config *tune_find(const tuner *s, const choice_made *made) {
     return NULL;
 }
 
-/* Levels: 1: a short training, 2: a whole one measured on the first part, 3: on all parts. */
+/* Whether a config has reached a level: 1: a short training, 2: a whole one measured on the first part, 3: on
+ * all parts. */
 static bool reached(const config *c, int level) {
     if (c->out) return false;
     if (level == 1) return c->brief;
@@ -60,7 +61,8 @@ static double mean_score(const config *c, int level) {
     return sum / PARTS;
 }
 
-/* The configs that have reached a level, best first; equal ones as they were found. Returns their number. */
+/* Lists the configs that have reached a level, best first; equal ones in the order in which they were found.
+ * Returns their number. */
 static int ranking(const tuner *s, int level, int *index) {
     int count = 0;
     for (int i = 0; i < s->count; i++) {
@@ -90,8 +92,8 @@ void tune_fill_tried(const tuner *s, const config *c, onet_tried *t) {
     t->score = mean_score(c, level);
 }
 
-/* The best known settings, unless the best ones of all lead clearly: of many settings that were made by
- * chance, the one that did best owes a part of its lead to chance. */
+/* Returns the best known settings, unless the best of all lead clearly: of many random settings, the best
+ * owes a part of its lead to chance. */
 static const config *prefer_known(const tuner *s, const config *best, const int *index, int there) {
     const config *known = NULL;
     for (int i = 0; i < there && !known; i++)
@@ -111,7 +113,7 @@ static bool is_as_right(const config *a, const config *b) {
     return true;
 }
 
-/* The cheapest settings that are as right as the best: where all of them are 100% right, the ranker or a
+/* Returns the cheapest settings that are as right as the best: if all of them are 100% right, the ranker or a
  * small net will do, although a deep one has a better likelihood. */
 static const config *prefer_cheap(const tuner *s, const config *best, const int *index, int there) {
     double least = INFINITY;
@@ -126,8 +128,9 @@ static const config *prefer_cheap(const tuner *s, const config *best, const int 
     return cheap;
 }
 
-/* The best of the highest level, unless settings of a lower level, which one part has measured, did clearly
- * better on it: the ranker reaches every level while the nets of large data are still at the first. */
+/* Returns the best of the highest level, unless settings of a lower level, which one part has measured, did
+ * clearly better on it: the ranker reaches every level while the nets of large data are still at the first.
+ */
 const config *tune_winner(const tuner *s) {
     int *index = array_new(MOST_CONFIGS, sizeof *index);
     const config *best = NULL;
@@ -144,7 +147,7 @@ const config *tune_winner(const tuner *s) {
     return best;
 }
 
-/* The same settings with the other choice of ranks within the set or of relative features. */
+/* Returns the settings with ranks within the set, or relative features, switched. */
 static choice_made with_other_features(const choice_made *made, onet_variation other) {
     choice_made c = *made;
     int s = other == ONET_VARY_WITHIN ? S_WITHIN : S_RELATIVE;
@@ -152,7 +155,7 @@ static choice_made with_other_features(const choice_made *made, onet_variation o
     return c;
 }
 
-/* Whether the search may make several models of the settings that see other features. */
+/* Whether the search may merge several models of these settings that see different features. */
 static bool may_vary(const tuner *s, const config *best, onet_variation other) {
     return best->made.value[S_RANKER] == 0 && !s->fixed[S_VARY] && !s->fixed[S_MODELS] &&
            !s->fixed[other == ONET_VARY_WITHIN ? S_WITHIN : S_RELATIVE];
@@ -172,7 +175,7 @@ onet_variation tune_variation(const tuner *s, const config *best) {
                                                             : ONET_VARY_NOTHING;
 }
 
-/* The winner, then the best of each level, the highest level first. Returns how many. */
+/* Lists the winner, then the best of each level, the highest level first; returns how many. */
 static int best_rows(const tuner *s, onet_tried *row, int most) {
     int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
     const config *first = tune_winner(s);
@@ -203,14 +206,14 @@ void tune_report_progress(tuner *s) {
 
 double tune_cost(const tuner *s, const choice_made *made) {
     const tuned_setting *crop = &tuned_settings[S_CROP];
-    double share = 1; /* of a crop that the caller gave: all trials have it */
+    double share = 1; /* for a crop that the caller gave: all trials have it */
     for (int i = 0; i < crop->count && !s->fixed[S_CROP]; i++)
         if (crop->value[i] == made->value[S_CROP]) share = s->crop_cost[i];
     return share * space_cost(made);
 }
 
-/* Seconds that a trial takes on one thread: by trials of the same settings, for however many epochs, else by
- * the net's size. */
+/* Predicts the seconds that a trial takes on one thread: from a trial of the same settings, for any number of
+ * epochs, else from the net's size. */
 static double predict(const tuner *s, const choice_made *made, int epochs) {
     for (size_t i = s->done.count; i-- > 0;) {
         const trial *r = &s->done.row[i];
@@ -264,7 +267,7 @@ int tune_models(const tuner *s, const choice_made *made) {
 static double reserve_for(const tuner *s, const choice_made *made) {
     int models = tune_models(s, made);
     double all =
-        tune_final_seconds(s, made, models, models); /* where that is little, all of them are measured */
+        tune_final_seconds(s, made, models, models); /* if that is little, all of them are measured */
     return all < 0.15 * s->how.seconds ? all : tune_final_seconds(s, made, models, 1);
 }
 
@@ -290,7 +293,7 @@ bool tune_ask(tuner *s, asked_trial *list, int *count, const choice_made *made, 
     return true;
 }
 
-/* Nets that have reached a level, best first. */
+/* Lists the nets that have reached a level, best first; returns how many. */
 static int parents(const tuner *s, int level, int *index) {
     int there = ranking(s, level, index), nets = 0;
     for (int i = 0; i < there; i++)
@@ -298,7 +301,7 @@ static int parents(const tuner *s, int level, int *index) {
     return nets;
 }
 
-/* Fewer epochs if the last trainings would take too long. */
+/* Takes fewer epochs if the last trainings would take too long. */
 static void fit_epochs(const tuner *s, choice_made *made) {
     const tuned_setting *epochs = &tuned_settings[S_EPOCHS];
     if (!(s->how.seconds > 0) || s->fixed[S_EPOCHS] || made->value[S_RANKER] > 0) return;
@@ -308,15 +311,16 @@ static void fit_epochs(const tuner *s, choice_made *made) {
             made->value[S_EPOCHS] = epochs->value[i];
 }
 
-/* The same settings are not tried twice: the default pool has one name, and a crop that no set reaches is
- * none. */
+/* Gives equal settings one form, so that they are not tried twice: the default pool is AUTO, and a crop that
+ * no set reaches is 0. */
 static void name_alike(const tuner *s, choice_made *made) {
     double *own = &made->value[S_POOL];
     if (!s->fixed[S_POOL] && *own == (int)train_pool(ONET_POOL_AUTO, s->sets->count)) *own = ONET_POOL_AUTO;
     if (!s->fixed[S_CROP] && made->value[S_CROP] >= s->largest) made->value[S_CROP] = 0;
 }
 
-/* Settings that have not been tried: the next known ones, else a change of good ones. */
+/* Finds settings that have not been tried: the next known ones, else a change of good ones; returns false if
+ * there are none. */
 static bool new_config(tuner *s, int *index, choice_made *made, bool *known) {
     *known = true;
     while (space_known(made, s->known, &s->base_made, s->fixed)) {
@@ -344,7 +348,7 @@ static bool new_config(tuner *s, int *index, choice_made *made, bool *known) {
     return false;
 }
 
-/* Trials of the other parts for settings that did well on the first. */
+/* Asks for trials on the other parts, for settings that did well on the first. */
 static void ask_parts(tuner *s, config *c, asked_trial *list, int *count) {
     c->asked_parts = true;
     for (int p = 1; p < PARTS; p++)

@@ -34,8 +34,7 @@ static void estimate_one(void *arg, int number, int thread) {
     e->status[number] = tune_train(s, &e->model[number], made, s->rest[TEST], NULL, &o, &e->err[number]);
 }
 
-/* What a model that has not seen the test part is worth on it: beside simple rules (test), or alone (report).
- */
+/* Measures a model that has not seen the test part on it: beside simple rules (test), or alone (report). */
 static onet_status compare_test(tuner *s, const onet_model *model, onet_report *report, onet_comparison *test,
                                 onet_error *err) {
     onet_compare_options with = {.size = sizeof with,
@@ -52,8 +51,8 @@ static onet_status compare_test(tuner *s, const onet_model *model, onet_report *
     return status;
 }
 
-/* The models of one of the two, merged and measured. A stop leaves the figure out. test: the models are
- * compared with simple rules too. */
+/* Merges and measures the models of the chosen or of the given settings. After a stop the figures are left
+ * out. test: not NULL: the models are also compared with simple rules. */
 static onet_status estimate_report(estimate *e, int first, int count, onet_report *report,
                                    onet_comparison *test, onet_error *err) {
     tuner *s = e->s;
@@ -78,7 +77,7 @@ onet_status tune_estimate(tuner *s, const choice_made *made, onet_tuned *result,
     if (!e) return fail_memory(err, "the models");
     int models = (int)made->value[S_MODELS];
     *e = (estimate){.s = s, .made = made, .models = models};
-    if (s->how.seconds > 0 && !s->fixed[S_MODELS]) /* of fewer models, where there is no time for all */
+    if (s->how.seconds > 0 && !s->fixed[S_MODELS]) /* estimate fewer models if there is no time for all */
         while (e->models > 1 &&
                tune_spent(s) + tune_final_seconds(s, made, models, e->models) > s->how.seconds)
             e->models--;

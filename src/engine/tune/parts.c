@@ -1,4 +1,5 @@
-/* Divides the sets of a search into a test part and the parts to choose by. */
+/* Divides the sets of a search into a test part and the parts to choose by, and copies the sets of each part
+ * and those to train on. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
@@ -11,7 +12,7 @@
 enum {
     LEAST_SETS = 25,     /* five parts of five */
     MOST_IN_PART = 1500, /* sets; the others are always trained on */
-    GLANCE_SETS = 200    /* at most, that a trial is measured on while it runs */
+    GLANCE_SETS = 200    /* the most sets on which a trial is measured while it runs */
 };
 
 onet_status tune_divide(tuner *s, onet_error *err) {

@@ -1,4 +1,5 @@
-/* Runs the trials of a search: trains and measures each, ends the hopeless ones early, keeps every result. */
+/* Runs the trials of a search on several threads: trains and measures each, ends the hopeless ones early,
+ * keeps every result in memory and in the file of trials. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "ordernet_io.h"
 #include "ordernet_train.h"
 
-enum { GLANCE_STEPS = 64 /* at least: before, the average of the weights tells little */ };
+enum { GLANCE_STEPS = 64 /* before so many steps the average of the weights tells little */ };
 
 const double tune_shares[SHARES] = {1.0 / 8, 1.0 / 6, 1.0 / 4, 1.0 / 3, 1.0 / 2, 1};
 
@@ -24,7 +25,8 @@ double tune_spent(const tuner *s) {
     return s->offset + clock_seconds() - s->started;
 }
 
-/* Between calls of progress and changes of `done`: they are short. */
+/* Spins until this thread holds `busy`, which others hold for short calls of progress and changes of `done`.
+ */
 static void hold(tuner *s) {
     while (atomic_flag_test_and_set(&s->busy)) {
     }
@@ -132,11 +134,11 @@ void tune_note_kernels(tuner *s, const onet_model *model) {
     if (kernels) snprintf(s->kernels, sizeof s->kernels, "%s", kernels);
 }
 
-/* Trains and measures. A failure such as a NaN loss is that of the trial alone; only lack of memory fails the
- * search. */
+/* Trains and measures. A failure such as a NaN loss fails only the trial; lack of memory, and any failure of
+ * the first trial, fails the search. */
 static void run_trial(tuner *s, const asked_trial *t, int threads, trial *row) {
     running r = {.s = s, .started = clock_seconds()};
-    if (s->how.seconds > 0) /* the last trainings see more sets */
+    if (s->how.seconds > 0) /* the final trainings see more sets */
         r.share = t->kind == TRIAL_FIRST ? 0.25 * s->how.seconds : tune_final_limit(s);
     onet_train_options o = tune_options(s, &t->made, threads);
     onet_model *model = NULL;
@@ -152,7 +154,7 @@ static void run_trial(tuner *s, const asked_trial *t, int threads, trial *row) {
                    .tau = NAN,
                    .loglik = NAN,
                    .glance = {NAN, NAN, NAN}};
-    /* Other parts are for settings that did well on this one. */
+    /* Trials on other parts are of settings that did well on the first: they are not ended early. */
     bool glances =
         t->kind != TRIAL_FIRST && !t->part && row->epochs > GLANCES && t->made.value[S_MODELS] <= 1;
     if (glances) {
@@ -254,8 +256,8 @@ static void task_trial(void *arg, int number, int thread) {
     atomic_flag_clear(&s->busy);
 }
 
-/* What is hopeless from now on, by the best trials so far. It does not change while a generation runs, whose
- * trials end in any order. */
+/* Sets what is hopeless from now on, by the best trials so far. It does not change while a generation runs,
+ * whose trials end in any order. */
 static void set_bars(tuner *s) {
     for (int kind = 0; kind <= TRIAL_WHOLE; kind++) {
         const trial *best = NULL;

@@ -1,5 +1,5 @@
 /* Lists the settings that tuning chooses among, as one table (a new one is a line in it), and combinations
- * that worked on other data; reads, writes, compares and varies settings. */
+ * that worked on other data; reads, writes, compares and varies settings, and estimates what they cost. */
 #include "engine/tune/space.h"
 
 #include <math.h>
@@ -186,7 +186,7 @@ bool space_known(choice_made *c, int i, const choice_made *base, const bool fixe
     return true;
 }
 
-/* A value beside the one it has, or any other. */
+/* Returns a value next to the present one, or any value of the setting. */
 static double other_value(const tuned_setting *s, double now, rng *r) {
     int at = -1;
     for (int i = 0; i < s->count; i++)

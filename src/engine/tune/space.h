@@ -37,7 +37,8 @@ typedef struct tuned_setting {
     const char *name;                                              /* that of the program's option */
     size_t at;                                                     /* in onet_train_options */
     enum { SPACE_DOUBLE, SPACE_INT, SPACE_NAME, SPACE_NONE } kind; /* of the field; NONE: it has none */
-    bool numbers;                                                  /* numbers alone, not words */
+    bool numbers;                                                  /* only for items that are numbers, not
+                                                                    * words */
     const onet_choice *(*choices)(void);
     int count;
     double value[8];
@@ -52,21 +53,23 @@ typedef struct choice_made {
     double value[TUNED_SETTINGS];
 } choice_made;
 
+/* Read the settings from options, and write them to options. */
 void space_read(choice_made *c, const onet_train_options *o);
 void space_write(const choice_made *c, onet_train_options *o);
 bool space_same(const choice_made *a, const choice_made *b);
-/* "drop 0.3, epochs 60": what differs from `base`; "default" when nothing does. */
+/* Writes what differs from `base`, such as "drop 0.3, epochs 60"; "default" if nothing does. */
 void space_text(char *text, size_t room, const choice_made *c, const choice_made *base);
-/* A value as text: 0.3, 60, mean; and text as a value, false if it is not one. */
+/* space_value_text writes a value of setting s as text: 0.3, 60, mean; space_value_parse reads it, and
+ * returns false if the text is not a value. */
 void space_value_text(char text[32], int s, double value);
 bool space_value_parse(double *value, int s, const char *text);
 
-/* Settings number i that are known to work, on top of base, fixed ones unchanged; false: there are no more.
- * The ranker is among the known ones unless it is fixed. */
+/* Makes settings number i that are known to work, on top of base, with fixed ones unchanged; returns false if
+ * there are no more. The ranker is among the known ones unless it is fixed. */
 bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[TUNED_SETTINGS]);
 /* Changes one setting or two that are not fixed. */
 void space_change(choice_made *c, const bool fixed[TUNED_SETTINGS], rng *r);
-/* How long an epoch takes, about, in epochs of the default net; of whole sets, whatever the crop. */
+/* Returns about how long an epoch takes, in epochs of the default net, on whole sets, whatever the crop. */
 double space_cost(const choice_made *c);
 
 /* ---- Trials (trials.c) ------------------------------------------------------------------------------- */
@@ -85,13 +88,13 @@ typedef struct trial {
     choice_made made;
     trial_kind kind;
     int generation; /* trials of one generation were chosen at once, by the results of those before */
-    int part;       /* that measured it */
+    int part;       /* the part that measured it */
     int epochs;     /* trained for */
     trial_end end;
     double exact, neighbours, tau, loglik; /* NaN unless it ended */
-    double glance[GLANCES];                /* what it was worth on the way; NaN: not known */
-    double seconds;                        /* of its training and measuring */
-    double at;                             /* of the search, when it ended */
+    double glance[GLANCES];                /* its validation score on the way; NaN: not known */
+    double seconds;                        /* its training and measuring took */
+    double at;                             /* seconds of the search when it ended */
 } trial;
 
 typedef struct trials {
@@ -103,11 +106,12 @@ typedef struct trials {
 onet_status trials_add(trials *t, const trial *row, onet_error *err);
 void trials_free(trials *t);
 onet_status trials_write(const trials *t, const char *path, onet_error *err);
-/* Reads what trials_write wrote; nothing where there is no file. ONET_BAD where it is of another search. */
+/* Reads what trials_write wrote; if there is no file, nothing. ONET_BAD if the trials are of another search.
+ */
 onet_status trials_read(trials *t, const char *path, onet_error *err);
-/* The finished trial of these settings, kind and part; NULL: none. */
+/* Returns the trial of these settings, kind and part, unless it was stopped; NULL: there is none. */
 const trial *trials_find(const trials *t, const choice_made *made, trial_kind kind, int part);
-/* Whether a score is less than a point behind the best, which chance may be. */
+/* Whether a score is less than a point (0.01) behind the best, which may be chance. */
 bool is_as_good(double score, double best);
 /* Whether settings lead others by more than a point and two standard errors, by their lead on each part, of 2
  * or more. */

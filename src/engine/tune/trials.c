@@ -26,7 +26,7 @@ onet_status trials_add(trials *t, const trial *row, onet_error *err) {
     return ONET_OK;
 }
 
-/* What makes no difference to a user, and is lost to chance when models are trained anew. */
+/* A smaller lead makes no difference to a user, and may be gone when models are trained again. */
 static const double LEAST_LEAD = 0.01;
 
 bool is_as_good(double score, double best) {
@@ -91,7 +91,7 @@ static int name_of(const char *const *names, int count, const char *text) {
     return -1;
 }
 
-/* A number of the file; empty is NaN. */
+/* Reads a number of the file from low to high; empty is NaN. Returns false for other text. */
 static bool parse(const char *text, double low, double high, double *value) {
     char *end;
     *value = NAN;

@@ -22,7 +22,7 @@ enum { SHARE_OF_TRIALS = 3 /* index of tune_shares, with a number of trials */ }
 
 static const double main_share = 0.75; /* of the search's time; the rest is for the finalists */
 
-/* Whether the short trainings of an earlier call had this share; false where there are none. */
+/* Whether the short trainings of an earlier call had this share of epochs; false if there are none. */
 static bool share_fits(tuner *s, int share) {
     int before = s->share;
     bool fits = false;
@@ -38,7 +38,7 @@ static bool share_fits(tuner *s, int share) {
     return fits;
 }
 
-/* The speed of this machine, and from it how long short trainings are. */
+/* Measures the speed of this machine, and chooses from it how long short trainings are. */
 static onet_status start_search(tuner *s, onet_error *err) {
     asked_trial first = {.made = s->base_made, .kind = TRIAL_FIRST};
     onet_status status = tune_run(s, &first, 1, err);
@@ -66,7 +66,7 @@ static onet_status start_search(tuner *s, onet_error *err) {
     return ONET_OK;
 }
 
-/* So many models of these settings; what they vary in is chosen unless the caller has said it. */
+/* Returns the settings with so many models; what they vary in is chosen, unless the caller has fixed it. */
 static choice_made several_of(const tuner *s, const config *best, int models) {
     choice_made made = best->made;
     made.value[S_MODELS] = models;
@@ -74,12 +74,12 @@ static choice_made several_of(const tuner *s, const config *best, int models) {
     return made;
 }
 
-/* Several models of the best settings, merged: better on most data. */
+/* Tries several merged models of the best settings, which are better on most data. */
 static onet_status try_several(tuner *s, onet_error *err) {
     const config *best = tune_winner(s);
     asked_trial list[1];
     int count = 0;
-    if (best && !best->whole[0] && !best->asked_whole) { /* only short trainings are known of it */
+    if (best && !best->whole[0] && !best->asked_whole) { /* only short trainings of it have been tried */
         tune_ask(s, list, &count, &best->made, TRIAL_WHOLE, 0);
         return tune_run(s, list, count, err);
     }
@@ -96,8 +96,8 @@ static onet_status try_several(tuner *s, onet_error *err) {
 static onet_status look_for(tuner *s, onet_error *err) {
     asked_trial list[GENERATION + PARTS];
     onet_status status = start_search(s, err);
-    /* The last trials: other features for the best, all parts for three finalists, and several models of the
-     * best. */
+    /* Trials kept for the end: other features for the best, all parts for three finalists, and several models
+     * of the best. */
     int most = s->how.trials, spare = most / 3 < 3 * PARTS + 1 ? most / 3 : 3 * PARTS + 1;
     if (spare < 2) spare = 2;
     while (!status && !tune_over(s)) {
@@ -117,15 +117,16 @@ static onet_status look_for(tuner *s, onet_error *err) {
         status = tune_run(s, list, count, err);
     }
     if (!status && !tune_over(s) && s->how.trials) status = try_several(s, err);
-    if (!status && !tune_over(s) && (int)s->done.count - 1 < most) { /* it had nothing to try */
+    if (!status && !tune_over(s) && (int)s->done.count - 1 < most) { /* try_several had nothing to try */
         int count = tune_next(s, list, 1);
         if (count) status = tune_run(s, list, count, err);
     }
     return status;
 }
 
-/* As many models as the time allows; without a time, several unless they are a point behind on the first
- * part: on most data they are better, which one part may be too small to show (experiments/own). */
+/* Returns the best settings with as many models as the time allows; without a time limit several, unless they
+ * are a point behind on the first part: on most data they are better, which one part may be too small to show
+ * (experiments/own). */
 static choice_made chosen(const tuner *s, const config *best) {
     choice_made made = best->made;
     if (s->how.seconds > 0) return several_of(s, best, tune_models(s, &made));
@@ -138,7 +139,7 @@ static choice_made chosen(const tuner *s, const config *best) {
     return made;
 }
 
-/* Data, seed and options: trials of other ones are not those of this search. */
+/* Names the search by a hash of data, seed and options: trials with another name are refused. */
 static void name_search(tuner *s) {
     sha256 sum;
     char hex[65];
@@ -175,7 +176,8 @@ static bool has_name(const char *list, const char *name) {
     return false;
 }
 
-/* What the caller has set to another value than the default, or names, stays so. */
+/* Fixes settings that the caller has set to another value than the default, or named in how->keep, and those
+ * that do not apply. */
 static void fix_settings(tuner *s) {
     onet_train_options plain;
     choice_made defaults;
@@ -196,9 +198,11 @@ static void fix_settings(tuner *s) {
         s->fixed[i] |= has_name(s->how.keep, tuned_settings[i].name);
 }
 
-/* What the crops save on these sets; without any as large, they are not tried. */
+/* Computes what the crops save on these sets; if no set is larger than the smallest crop, they are not tried.
+ */
 static void look_at_sizes(tuner *s) {
-    static const double growth = 1.76; /* of a step with the items of a set: docs/speed.md, Growth */
+    static const double growth = 1.76; /* exponent of a step's time in the items of a set: docs/speed.md,
+                                        * Growth */
     const tuned_setting *crop = &tuned_settings[S_CROP];
     double whole = 0;
     for (size_t i = 0; i < s->sets->count; i++) {
@@ -293,7 +297,7 @@ onet_status onet_tune(onet_train_options *options, onet_tuned *result, const one
     onet_tune_defaults(&s.how, sizeof s.how);
     onet_status status = sized_take(&s.base, sizeof s.base, options, "onet_train_options", err);
     if (!status) status = sized_take(&s.how, sizeof s.how, how, "onet_tune_options", err);
-    if (!status && s.base.size < sizeof s.base) /* the caller's fields end before */
+    if (!status && s.base.size < sizeof s.base) /* the caller's struct is shorter */
         s.base.size = sizeof s.base;
     if (!status && s.how.trials > 0) s.how.seconds = 0;
     if (!status && s.base.world)

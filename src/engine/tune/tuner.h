@@ -27,9 +27,9 @@ extern const double tune_shares[SHARES];
 typedef struct config {
     choice_made made;
     bool known;                        /* has worked on other data: space_known */
-    bool out;                          /* too slow, or failed */
-    bool asked_whole, asked_parts;     /* whole trainings were asked for: of part 0, of the others */
-    const trial *brief, *whole[PARTS]; /* NULL: not there */
+    bool out;                          /* too slow, hopeless, or failed */
+    bool asked_whole, asked_parts;     /* whole trainings were asked for: on part 0, on the others */
+    const trial *brief, *whole[PARTS]; /* the trials that have ended; NULL: not yet */
 } config;
 
 typedef struct asked_trial {
@@ -45,8 +45,8 @@ typedef struct tuner {
     const onet_sets *sets;
     int8_t *part_of;            /* [sets]: 0 .. TEST; -1: always trained on */
     onet_sets *part[PARTS + 1]; /* the sets of a part */
-    onet_sets *rest[PARTS + 1]; /* what is trained on where that part measures; nothing of the test part */
-    onet_sets *glanced;         /* sets of part 0 */
+    onet_sets *rest[PARTS + 1]; /* the sets to train on when that part measures, without the test part */
+    onet_sets *glanced;         /* sets of part 0 on which a trial is measured while it runs */
     size_t given;               /* the size of the caller's options: what they cannot hold is not chosen */
     choice_made base_made;
     bool fixed[TUNED_SETTINGS];
@@ -55,7 +55,8 @@ typedef struct tuner {
     trials done, memo;
     int share;           /* index of shares */
     double largest;      /* items of the largest set */
-    double crop_cost[8]; /* of each value of S_CROP: its time, of that of whole sets */
+    double crop_cost[8]; /* for each value of S_CROP: the time of an epoch, as a share of that of whole sets
+                          */
     double per_cost;     /* seconds of an epoch of cost 1 */
     double offset;       /* seconds of earlier calls */
     double started;
@@ -79,66 +80,69 @@ typedef struct running {
     tuner *s;
     double started, share;
     bool slow, hopeless;
-    trial *row;        /* gets the glances; NULL: nothing is measured while it runs */
+    trial *row;        /* receives the glances; NULL: it is not measured while it runs */
     const double *bar; /* [GLANCES] */
 } running;
 
 /* ---- Division of the sets (parts.c) -------------------------------------------------------------------- */
 
-/* Groups, and equal sets, in random order, each to the part that has the fewest sets; sets beyond the most
- * that a part has to none. */
+/* Divides the sets: bundles of groups and equal sets, in random order, each go to the part that has the
+ * fewest sets; when all parts are full, to none. */
 onet_status tune_divide(tuner *s, onet_error *err);
 onet_status tune_take_parts(tuner *s, onet_error *err);
 
 /* ---- Which settings are good, and what to try next (choose.c) ------------------------------------------ */
 
-/* The mean of exact match, right neighbours, Kendall's tau and the likelihood of a step. */
+/* Returns the mean of exact match, right neighbours, Kendall's tau and the likelihood of a step. */
 double tune_score(const trial *r);
-/* NULL: these settings are not of the search. */
+/* Returns the config with these settings; NULL: the search has none. */
 config *tune_find(const tuner *s, const choice_made *made);
 void tune_fill_tried(const tuner *s, const config *c, onet_tried *t);
-/* The best settings so far; NULL: no trial has ended. */
+/* Returns the best settings so far; NULL: no trial has ended. */
 const config *tune_winner(const tuner *s);
 /* Calls the caller's progress function; whoever calls it holds `busy`. */
 void tune_report_progress(tuner *s);
-/* Search seconds so far, as the trials tell. */
+/* Returns the search seconds so far, by the trials that have ended. */
 double tune_now(const tuner *s);
-/* How long an epoch takes, about, in epochs of the default net on whole sets. */
+/* Returns about how long an epoch takes, in epochs of the default net on whole sets. */
 double tune_cost(const tuner *s, const choice_made *made);
-/* Seconds from the end of the search to that of the last training: `measured` models of these settings, one
- * of those given and the ranker to compare with, without the test part, then `models` on all sets. */
+/* Predicts the seconds from the end of the search to that of the last training: `measured` models of these
+ * settings, one of those given and the ranker to compare with, without the test part, then `models` on all
+ * sets. */
 double tune_final_seconds(const tuner *s, const choice_made *made, int models, int measured);
-/* Seconds that the final trainings of a configuration may take (one without the test part, one on all sets):
- * a share of the budget, but never less than the given settings need. */
+/* Returns the seconds that the final trainings of a configuration may take (one without the test part, one on
+ * all sets): a share of the budget, but never less than the given settings need. */
 double tune_final_limit(const tuner *s);
-/* As many models as there is time for: merged ones are better on most data. */
+/* Returns how many models there is time for: merged ones are better on most data. */
 int tune_models(const tuner *s, const choice_made *made);
-/* Which derived feature one of four merged models of these settings has switched: ranks within the set, or
- * else relative features, if settings with that switched score nearly as high on the first part. */
+/* Returns which derived feature one of four merged models of these settings has switched: ranks within the
+ * set, or else relative features, if settings with that switched score nearly as high on the first part. */
 onet_variation tune_variation(const tuner *s, const config *best);
-/* Sets when the search has to end for the settings that are the best now. */
+/* Sets the time at which the search has to end, so that the final trainings of the settings that are best now
+ * fit. */
 void tune_set_deadline(tuner *s);
-/* Adds a trial unless there is no time for it. */
+/* Adds a trial to list, unless there is no time for it; returns whether it did. */
 bool tune_ask(tuner *s, asked_trial *list, int *count, const choice_made *made, trial_kind kind, int part);
-/* The next generation, at most `most` trials and a few; 0: there is nothing that fits. */
+/* Chooses the next generation, about `most` trials; returns how many, 0 if nothing fits. */
 int tune_next(tuner *s, asked_trial *list, int most);
-/* At the end: a whole training for the best short ones if there is none yet, all parts for the best. */
+/* Chooses trials at the end: a whole training for the best short ones if there is none yet, all parts for the
+ * best. Returns how many. */
 int tune_last(tuner *s, asked_trial *list, int most);
 
 /* ---- Trials that run (run.c) --------------------------------------------------------------------------- */
 
-/* Seconds since the search began, with those of earlier calls. */
+/* Returns the seconds since the search began, with those of earlier calls. */
 double tune_spent(const tuner *s);
-/* How long a trial trains. */
+/* Returns how many epochs a trial trains. */
 int tune_epochs(const tuner *s, const asked_trial *t);
-/* The options of a training within the search: it writes and reads no files. */
+/* Returns the options of a training within the search, which writes and reads no files. */
 onet_train_options tune_options(const tuner *s, const choice_made *made, int threads);
 /* Trains the net or the ranker of these settings. */
 onet_status tune_train(const tuner *s, onet_model **model, const choice_made *made, const onet_sets *sets,
                        const onet_sets *valid, const onet_train_options *o, onet_error *err);
 /* The progress function of a training; its context is a `running`. */
 int tune_trial_progress(void *context, const onet_progress *now);
-/* each [sets] */
+/* Orders the sets with the model, and measures each: each [sets]. */
 onet_status tune_measure_each(onet_set_measure *each, const tuner *s, const onet_model *model,
                               const onet_sets *sets, int threads, onet_error *err);
 /* Notes the model's kernels, for the caller to repeat the training with. */

@@ -1,4 +1,4 @@
-/* Determines the kind of an unknown word, from its digits, signs and ending. */
+/* Names the kinds of unknown words, and determines the kind of a word from its digits, signs and ending. */
 #include "engine/words/kind.h"
 
 #include <string.h>
@@ -108,7 +108,7 @@ static int kind_with_digits(const char *word, size_t length, size_t digits, size
     return CODE;
 }
 
-/* Does a letter of more than one byte start here? C2 leads Latin-1's signs, E2 punctuation, arrows and
+/* Whether a letter of more than one byte starts here. C2 leads Latin-1's signs, E2 punctuation, arrows and
  * mathematics; U+00D7 and U+00F7 are signs among letters. */
 static bool leads_letter(const char *text, size_t length) {
     const unsigned char *c = (const unsigned char *)text;

@@ -7,17 +7,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Every kind, for making their rows: names "<kind:year>", ..., "<kind:other>". */
+/* The number of kinds, and the name of each, which its row has: "<kind:year>", ..., "<kind:other>". */
 int kind_count(void);
 const char *kind_name(int kind);
 
-/* The kind of a lower-case word; never fails. */
+/* Returns the kind of a lower-case word; never fails. */
 int kind_of(const char *word, size_t length);
 
-/* The kind of words that have no other kind. If its row is the only one, every unknown word gets it. */
+/* Returns the kind of words that have no other kind. If its row is the only one, every unknown word gets it.
+ */
 int kind_other(void);
 
-/* Is this a reserved name? Such text from a user is an unknown word like any other. */
+/* Whether this is a reserved name. Such text from a user is an unknown word like any other. */
 bool kind_reserved(const char *word, size_t length);
 
 #endif

@@ -10,7 +10,7 @@
 #include "engine/base/utf8.h"
 #include "engine/words/builder.h"
 
-/* A part of a line for the format "%.*s". */
+/* The arguments of "%.*s" that print at most 40 bytes. */
 #define CLIPPED(text, length) (int)((length) > 40 ? 40 : (length)), (text)
 
 static int count_columns(const char *line, size_t length) {
@@ -19,7 +19,8 @@ static int count_columns(const char *line, size_t length) {
     return columns;
 }
 
-/* Is the column that starts at `text` a number? Gives its end, or NULL. Out of a float's range is not. */
+/* Reads the number in the column that starts at `text`; returns the column's end, or NULL if it is not a
+ * finite float. */
 static const char *read_number(const char *text, const char *end, float *value) {
     double number;
     const char *after = number_scan(text, end, NUMBER_LOOSE, &number);
@@ -28,7 +29,7 @@ static const char *read_number(const char *text, const char *end, float *value) 
     return isfinite(*value) ? after : NULL;
 }
 
-/* "400000 50": two whole numbers and nothing else. */
+/* Whether the line is a header such as "400000 50": two whole numbers and nothing else. */
 static bool is_header(const char *line, size_t length) {
     return count_columns(line, length) == 2 && strspn(line, "0123456789 ") == length && line[0] != ' ' &&
            line[length - 1] != ' ';
@@ -38,12 +39,13 @@ static onet_status bad_column(const char *column, const char *end, int number, o
     const char *blank = memchr(column, ' ', (size_t)(end - column));
     size_t length = (size_t)((blank ? blank : end) - column);
     if (!length)
-        return fail(err, ONET_BAD, "column %d is empty; columns are parted by single blanks", number);
+        return fail(err, ONET_BAD, "column %d is empty; columns are separated by single blanks", number);
     return fail(err, ONET_BAD, "column %d, \"%.*s\", is not a finite number", number,
                 CLIPPED(column, length));
 }
 
-/* One line: the word, parted from its `width` numbers by counting columns from the right. */
+/* Adds the word and vector of a line. The `width` numbers are the last columns; a word may have blanks in it.
+ */
 static onet_status add_line(words_builder *builder, const char *line, size_t length, size_t *repeated,
                             onet_error *err) {
     int width = builder->words->width, columns = count_columns(line, length);
@@ -93,7 +95,7 @@ static onet_status read_lines(words_builder *builder, input *in, size_t *repeate
             if (columns < 1 || columns > MAX_WIDTH)
                 return fail(
                     err, ONET_BAD,
-                    "%s:1: a line of word vectors is a word and 1 to %d numbers, parted by single blanks",
+                    "%s:1: a line of word vectors is a word and 1 to %d numbers, separated by single blanks",
                     input_name(in), MAX_WIDTH);
             if (!words_builder_start(builder, columns)) return fail_memory(err, "the word vectors");
             if (header) continue;

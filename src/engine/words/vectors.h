@@ -10,9 +10,9 @@
  * many columns, a column that is not a finite number, bytes that are not UTF-8. If a word occurs twice, the
  * first vector is used, since Stanford's own larger files have such words; *repeated counts them. A word may
  * have blanks in it, as in those files, but none of its parts after the first may be a number. The line
- * "words width" that word2vec writes first is passed over. */
+ * "words width" that word2vec writes first is skipped. */
 onet_status vectors_read(onet_words **words, const char *path, size_t *repeated, onet_error *err);
-/* The same for an input, which it closes. */
+/* As vectors_read, from an input, which it closes. */
 onet_status vectors_from(onet_words **words, input *in, size_t *repeated, onet_error *err);
 
 #endif

@@ -1,17 +1,5 @@
-/* Selects the words of a vocabulary: which words get a row, and which rows represent the others.
- *
- * Rows, first to last:
- *   1. rows for unknown words, see below;
- *   2. words of the text that have a vector, the frequent ones first;
- *   3. words of the text without a vector that are frequent enough for a row of their own, which starts with
- *      the vector of their kind;
- *   4. words with a vector that the text does not have, in the order of the vectors' file;
- * cut off at `limit` rows.
- *
- * Unknown words: ONET_UNKNOWN_KINDS gives rows to <unk> (the mean of the rare words' vectors), to the tokens
- * @-@ @,@ and @.@ of WikiText (the vectors of - , and .) and to each kind of word (kind.h; the mean over rare
- * words of that kind). ONET_UNKNOWN_MEAN and ONET_UNKNOWN_ZERO have one row for all of them: the mean of all
- * vectors, or zeros. */
+/* Makes vocabularies: chooses their words and rows for unknown words (onet_words_choose), reads them from a
+ * file of vectors, or takes them from arrays. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +26,18 @@ const onet_choice *onet_unknowns(void) {
     return list;
 }
 
+/* Rows, first to last:
+ *   1. rows for unknown words, see below;
+ *   2. words of the text that have a vector, the frequent ones first;
+ *   3. words of the text without a vector that are frequent enough for a row of their own, which starts with
+ *      the vector of their kind;
+ *   4. words with a vector that the text does not have, in the order of the vectors' file;
+ * cut off at `limit` rows.
+ *
+ * Unknown words: ONET_UNKNOWN_KINDS gives rows to <unk> (the mean of the rare words' vectors), to the tokens
+ * @-@ @,@ and @.@ of WikiText (the vectors of - , and .) and to each kind of word (kind.h; the mean over rare
+ * words of that kind). ONET_UNKNOWN_MEAN and ONET_UNKNOWN_ZERO have one row for all of them: the mean of all
+ * vectors, or zeros. */
 typedef struct choice {
     const onet_words *vectors, *seen;
     const uint64_t *times; /* [seen->count] */
@@ -54,8 +54,8 @@ static const float *vector_of(const onet_words *words, int32_t row) {
     return words->vectors + (size_t)row * (size_t)words->width;
 }
 
-/* Adds a row, or finds it, and gives it a vector (NULL: zeros for a new one). False when memory is short.
- * Nothing happens when all rows are taken. */
+/* Adds a row with a vector (NULL: zeros), unless the word has one or there are `limit` rows. Returns false
+ * when memory is short. */
 static bool add_row(choice *c, const char *text, size_t length, const float *vector) {
     if (c->builder.words->count >= c->options->limit) return true;
     bool added;
@@ -67,7 +67,7 @@ static bool add_row(choice *c, const char *text, size_t length, const float *vec
     return true;
 }
 
-/* Sums, in double, over words with a vector: those of each kind, and of all. */
+/* Sums of vectors, in double, over groups of words (gather_means). */
 typedef struct means {
     double *sum;   /* [groups, width] */
     size_t *count; /* [groups] */
@@ -89,7 +89,8 @@ static uint64_t times_seen(const choice *c, const char *text, size_t length) {
     return row < 0 ? 0 : c->times[row];
 }
 
-/* Group kind: rare words of that kind; group kind_count(): all rare words; the one after: all words. */
+/* Groups: k < kind_count(): the rare words of kind k; kind_count(): all rare words; kind_count() + 1: all
+ * words. */
 static void gather_means(const choice *c, means *m) {
     int width = c->vectors->width;
     for (int32_t w = 0; w < c->vectors->count; w++) {
@@ -221,13 +222,13 @@ onet_status onet_words_choose(onet_words **words, const onet_words *vectors, con
     onet_status status = sized_take(&own, sizeof own, options, "onet_vocabulary_options", err);
     if (!status && !choice_of(onet_unknowns(), own.unknown))
         status = fail_field(err, ONET_USAGE, "onet_vocabulary_options.unknown",
-                            "there is no treatment %d of unknown words", (int)own.unknown);
+                            "%d is not a treatment of unknown words", (int)own.unknown);
     if (!status && own.own_row < 0)
-        status =
-            fail_field(err, ONET_USAGE, "onet_vocabulary_options.own_row", "a word is seen 0 times or more");
+        status = fail_field(err, ONET_USAGE, "onet_vocabulary_options.own_row",
+                            "a row of its own for words seen %d times: 0 or more are possible", own.own_row);
     if (!status && own.rare_until < 0)
         status = fail_field(err, ONET_USAGE, "onet_vocabulary_options.rare_until",
-                            "a rare word is seen 0 times or more");
+                            "rare words seen up to %d times: 0 or more are possible", own.rare_until);
     return status ? status : vocabulary_make(words, vectors, seen, times, &own, err);
 }
 

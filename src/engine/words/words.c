@@ -1,4 +1,5 @@
-/* Stores a vocabulary in memory: a hash table from words to rows, and the row of an unknown word. */
+/* Looks up the rows of words by a hash table, with fallbacks for spellings, parts of words and unknown words;
+ * compares, copies and frees vocabularies; the functions of the public API that read one. */
 #include "engine/words/words.h"
 
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static uint64_t hash_of(const char *text, size_t length) {
     return h ^ h >> 32;
 }
 
-/* The slot that holds the word, or the empty one where it belongs. At most half of the slots are taken. */
+/* Returns the slot that holds the word, or the empty one where it belongs. At most half of the slots are
+ * taken. */
 static size_t slot_of(const onet_words *words, const char *text, size_t length) {
     size_t slot = (size_t)hash_of(text, length) & (words->slots - 1);
     for (;; slot = (slot + 1) & (words->slots - 1)) {
@@ -61,9 +63,9 @@ static int32_t row_of_kind(const onet_words *words, int kind) {
     return row < 0 ? 0 : row;
 }
 
-/* For text that WikiText's tokeniser has not split: the row of the word inside a word with punctuation
- * ("sentence."), a possessive or a short form ("lobster's", "don't"), or of the last part of a compound
- * ("rock-lobster"). -1 if that word is unknown too. */
+/* For text that WikiText's tokeniser has not split: returns the row of the word inside a word with
+ * punctuation ("sentence."), a possessive or a short form ("lobster's", "don't"), or of the last part of a
+ * compound ("rock-lobster"). -1 if that word is unknown too. */
 static int32_t row_of_core(const onet_words *words, const char *word, size_t length) {
     static const char outside[] = ".,;:!?\"'()[]";
     while (length && word[0] != '\'' && strchr(outside, word[0])) word++, length--; /* 't is a kind */

@@ -1,5 +1,5 @@
-/* Defines a vocabulary: words, and one vector of features for each. Items that are words are rows of its
- * table. */
+/* Defines a vocabulary (words, and one vector of features for each) and finds the row of a word. Items that
+ * are words are rows of its table. */
 #ifndef WORDS_WORDS_H
 #define WORDS_WORDS_H
 
@@ -17,24 +17,25 @@ struct onet_words {
     size_t slots;
 };
 
-/* Builds the hash table from count, at and text; of equal words the first is found. False when memory is
- * short. A vocabulary has one word at least. */
+/* Builds the hash table from count, at and text; of equal words the first is found. Returns false when memory
+ * is short. A vocabulary has one word at least. */
 bool words_build(onet_words *words);
 
-/* Adds the last row, which is new, to the hash table, which grows if needed; false when memory is short. */
+/* Adds the new last row to the hash table, which grows if needed; returns false when memory is short. */
 bool words_insert(onet_words *words, int32_t row);
 
-/* The row with exactly this name, or -1. */
+/* Returns the row with exactly this name, or -1. */
 int32_t words_exact(const onet_words *words, const char *text, size_t length);
 
-/* The row of a word as the user wrote it (case and spelling are folded here). Never fails: an unknown word
- * gets the row of its kind (a number, a word in -ing, ...). *known: whether the row is the word's own. */
+/* Returns the row of a word as the user wrote it (case and spelling are folded here). Never fails: an unknown
+ * word gets the row of its kind (a number, a word in -ing, ...). *known: whether the row is the word's own.
+ */
 int32_t words_find(const onet_words *words, const char *text, size_t length, bool *known);
 
-/* Is this the row of a kind of unknown word? */
+/* Whether this is the row of a kind of unknown word. */
 bool words_is_kind(const onet_words *words, int32_t row);
 
-/* Have both the same words in the same rows? Their vectors may differ. */
+/* Whether both have the same words in the same rows. Their vectors may differ. */
 bool words_same(const onet_words *a, const onet_words *b);
 
 onet_words *words_copy(const onet_words *words);
