@@ -88,6 +88,7 @@ static void cut_part(cutting *c, int start, int end) {
 static bool make_room(cutting *c, bool divisions) {
     size_t room = (size_t)c->all;
     c->work = array_new(room, sizeof *c->work);
+    c->gaps = array_new(room, sizeof *c->gaps);
     c->rows = array_new(room, sizeof *c->rows);
     c->a.at = array_new(room, sizeof *c->a.at);
     c->b.at = array_new(room, sizeof *c->b.at);
@@ -99,12 +100,13 @@ static bool make_room(cutting *c, bool divisions) {
     c->stack = array_new(2 * room + 2, sizeof *c->stack);
     c->uncut = array_new(2 * room, sizeof *c->uncut);
     if (divisions) c->divisions = array_new(room, sizeof *c->divisions);
-    return c->work && c->rows && c->a.at && c->b.at && c->merged.at && c->order && c->part && c->some &&
+    return c->work && c->gaps && c->rows && c->a.at && c->b.at && c->merged.at && c->order && c->part && c->some &&
            c->some_are && c->stack && c->uncut && (c->divisions || !divisions);
 }
 
 static void free_room(cutting *c) {
     free(c->work);
+    free(c->gaps);
     free(c->rows);
     free(c->a.at);
     free(c->b.at);

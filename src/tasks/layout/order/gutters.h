@@ -38,6 +38,8 @@ typedef struct cutting {
     int n, all;                    /* boxes from n on are separators */
     double unit, wide;             /* height and width of what is ordered */
     double usual;                  /* white between paragraphs of a column */
+    span *gaps;                    /* [gap_count]: from each region down to the next one below it */
+    int gap_count;
     span *work;                    /* [all] */
     row *rows;                     /* [all], of the part that is cut */
     spans a, b, merged;            /* [all] each */
@@ -136,7 +138,7 @@ bool row_is_over_columns(cutting *c, int first, int rows);
 
 /* ---- White between rows (gutters_white.c) ------------------------------------------------------------- */
 
-/* Measures c->usual, the white that is usual between a region and the next one below it. */
+/* Finds c->gaps, and c->usual, the white that is usual in them. */
 onet_status white_find_usual(cutting *c, onet_error *err);
 /* Whether the white between rows k - 1 and k divides the columns of rows first .. k - 1 from those below.
  * c->merged is what rows k - 1 and k cover. */
