@@ -32,13 +32,24 @@ static double widest_closed(const spans *s, const spans *other, const spans *bot
     return widest_lost(s, both, LEFT, within ? spans_widest_gap(other) : HUGE_VAL);
 }
 
+/* Whether row r, which covers `own`, is one low piece with its middle in a gutter of `columns`, such as a line
+ * of authors above two headings: it is of no column. */
+static bool stands_between(const cutting *c, const row *r, const spans *own, const spans *columns) {
+    if (own->count > 1 || r->y1 - r->y0 > LOW * c->unit) return false;
+    double middle = (own->at[0].low + own->at[0].high) / 2;
+    for (int k = 1; k < columns->count; k++)
+        if (middle > columns->at[k - 1].high && middle < columns->at[k].low) return true;
+    return false;
+}
+
 /* Whether row b goes on with the columns of a band, which covers c->a and ends with row a; c->b is what b
  * covers. If so, c->merged is what both cover. */
 static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     spans_unite(&c->a, &c->b, &c->merged);
     if (a->furniture || b->furniture || a->title || b->title || (a->cells && b->cells)) return false;
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
-    if (rows_reach_over(c, a, b)) return false;
+    if (rows_reach_over(c, a, b) || stands_between(c, a, &c->a, &c->b) || stands_between(c, b, &c->b, &c->a))
+        return false;
     if (headed && c->merged.count == c->a.count) return true;
     double lost = fmax(widest_closed(&c->a, &c->b, &c->merged), widest_closed(&c->b, &c->a, &c->merged));
     /* No more white than between paragraphs, and less than a gutter that reaches through both. */
