@@ -8,6 +8,10 @@ static const double LEFT = 0.1, WITHIN = 0.5;
  * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
 static const double LOOSE = 0.6, NEXT = 1.3, NEXT_LINE = 0.5;
 
+/* A column begins beside something if it begins so much lower than the one beside it, in heights of the page.
+ */
+static const double LOWER = 0.025;
+
 /* The widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a gap wider
  * than `most`, no more than that share of `most`. */
 static double widest_lost(const spans *s, const spans *in, double left, double most) {
@@ -166,6 +170,24 @@ static bool ends_column(const cutting *c, int first, int k) {
     return b->y0 - bottom <= fmax(NEXT * c->usual, NEXT_LINE * page_box_height(b));
 }
 
+/* Whether row k - 1, a single region, is the heading of one column of row k, which covers c->b: the column
+ * begins right below it, and the others, beside an image that is not ordered, so much further down that it
+ * cannot be over them too. */
+static bool begins_column(const cutting *c, int k) {
+    const row *r = &c->rows[k - 1], *below = &c->rows[k];
+    if (r->end - r->start > 1 || r->furniture || r->y1 - r->y0 > LOW * c->unit) return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    for (int i = 0; i < c->b.count; i++) {
+        double low = i ? c->b.at[i - 1].high : -HUGE_VAL,
+               high = i + 1 < c->b.count ? c->b.at[i + 1].low : HUGE_VAL,
+               top = bounds_between(c, below->start, below->end, c->b.at[i].low, c->b.at[i].high).y0;
+        bool own = b->x0 > low && b->x1 < high && (b->x0 + b->x1) / 2 > c->b.at[i].low &&
+                   (b->x0 + b->x1) / 2 < c->b.at[i].high;
+        if (own ? top > below->y0 : top < below->y0 + LOWER * c->unit) return false;
+    }
+    return c->b.count > 1;
+}
+
 bool cut_bands(cutting *c, int rows) {
     int first = 0, last = 0; /* rows first .. last are a band; those up to k are not decided */
     bool headed = false;     /* its first row is of headlines over some columns each */
@@ -196,7 +218,8 @@ bool cut_bands(cutting *c, int rows) {
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
         /* A short line below columns, such as a signature, is of their band only if they go on below it. */
         if (on && is_loose(c, &c->b, &c->a, close) && !ends_column(c, first, k)) continue;
-        on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1);
+        on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1 ||
+                    (k == first + 1 && begins_column(c, k)));
         if (on) {
             spans_swap(&c->a, &c->merged);
             last = k;
