@@ -32,7 +32,8 @@ static bool sticks_out(const cutting *c, const row *r, const spans *some, const 
 
 /* Whether row a, which covers c->a, is a title alone over the middle of the columns of c->b. */
 static bool is_centred(const cutting *c, const row *a, const row *b) {
-    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit || b->y0 < a->y1)
+    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit ||
+        b->y0 < a->y1 - 2 * MOST_DOWN * c->unit)
         return false;
     double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
     return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * CENTRED * (right - left);

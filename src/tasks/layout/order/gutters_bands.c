@@ -86,7 +86,7 @@ typedef struct beside {
  * if there are none. */
 static beside find_beside(cutting *c, int first, int rows) {
     int k = first;
-    for (; k < rows && row_has_only(c, &c->rows[k], KIND_TEXT); k++) {
+    for (; k < rows && (row_has_only(c, &c->rows[k], KIND_TEXT) || row_has_only(c, &c->rows[k], KIND_HEADING)); k++) {
         spans_of(c, c->rows[k].start, c->rows[k].end, &c->b);
         if (c->b.count != 1) break;
     }
