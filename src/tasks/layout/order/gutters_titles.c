@@ -11,7 +11,7 @@
  * or more from that column's left edge; one at the foot of three regions or more with FOOT above it, as
  * columns have no headlines there. What is called a running title is at the head of a page if it ends within
  * HEADS of its top. All in heights of the page, but APART. */
-static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025, APART = 0.3, HEADS = 0.04;
+static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025, APART = 0.3, HEADS = 0.04, NUMBER = 3;
 
 /* Whether row r is a line that begins with something short at the left edge of the columns in row `next` and
  * ends with something short at their right edge, as a running title between page number and date does: a
@@ -31,13 +31,18 @@ static bool is_flanked(cutting *c, const row *r, const row *next) {
            fabs(right->x1 - last->high) < edge && right->x0 - last->low > APART * (last->high - last->low);
 }
 
+/* Whether row r is a page number or signature mark by its shape. */
+static bool is_number(const cutting *c, const row *r) {
+    const page_box *b = &c->boxes[c->order[r->start]];
+    return r->end - r->start == 1 && page_box_width(b) <= NUMBER * page_box_height(b);
+}
+
 /* Whether row r, the first of a part or the last, is a running title of the columns in row `next`. */
 static bool is_title(cutting *c, const row *r, const row *next, bool first) {
     int regions = r->end - r->start;
     double white = first ? next->y0 - r->y1 : r->y0 - next->y1;
-    if (r->y1 - r->y0 > TITLE * c->unit || !row_has_only(c, r, KIND_TEXT) ||
-        white < fmax(WHITE_GAPS * c->usual, LEVEL * c->unit))
-        return false;
+    if (r->y1 - r->y0 > TITLE * c->unit || !row_has_only(c, r, KIND_TEXT)) return false;
+    if (!first && !is_number(c, r) && white < fmax(WHITE_GAPS * c->usual, LEVEL * c->unit)) return false;
     spans_of(c, next->start, next->end, &c->b);
     bool foot = !first && regions > 2 && white >= FOOT * c->unit;
     if (c->b.count <= regions && !foot) return false;
