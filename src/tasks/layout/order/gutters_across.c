@@ -32,7 +32,7 @@ static bool sticks_out(const cutting *c, const row *r, const spans *some, const 
 
 /* Whether row a, which covers c->a, is a title alone over the middle of the columns of c->b. */
 static bool is_centred(const cutting *c, const row *a, const row *b) {
-    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit ||
+    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * fmax(c->unit, c->wide) ||
         b->y0 < a->y1 - 2 * MOST_DOWN * c->unit)
         return false;
     double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
@@ -54,7 +54,7 @@ bool row_heads_columns(const cutting *c, const row *r) {
     }
     for (int k = 1; k < c->merged.count; k++)
         if (c->merged.at[k].low - c->merged.at[k - 1].high < MOST_ACROSS * c->unit) return false;
-    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * c->unit) return false;
+    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * fmax(c->unit, c->wide)) return false;
     for (int k = 0; k < c->a.count && !headings; k++) {
         double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
         double off = fabs(c->a.at[k].low + c->a.at[k].high - c->merged.at[k].low - c->merged.at[k].high) / 2;
