@@ -225,6 +225,8 @@ bool cut_bands(cutting *c, int rows) {
             last = k;
             continue;
         }
+        /* A heading is of what follows it. */
+        while (last > first && row_has_only(c, &c->rows[last], KIND_HEADING)) last--;
         part_push(c, c->rows[first].start, c->rows[last].end);
         /* Rows of a table, or nothing but white or a separator above what reaches over the columns. */
         bool cells = c->rows[k - 1].cells && c->rows[k].cells,
