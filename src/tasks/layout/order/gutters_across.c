@@ -6,8 +6,9 @@
  */
 static const double ACROSS = 0.9, HEADING_ACROSS = 0.6;
 
-/* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
-static const double CENTRED = 0.02;
+/* A title is centred if its middle is no further from that of the columns than CENTRED, in widths of them, or
+ * ABOUT_CENTRED if these begin within LEVEL of each other, in heights of the page. */
+static const double CENTRED = 0.02, ABOUT_CENTRED = 0.1, LEVEL = 0.012;
 
 /* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
  * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them, or OVER_CENTRED if
@@ -39,8 +40,25 @@ static bool is_centred(const cutting *c, const row *a, const row *b) {
     return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * CENTRED * (right - left);
 }
 
+/* Whether row a, which covers c->a, is a line near the middle of the columns of row b, which cover c->b and all
+ * begin at one height: if it were of one of them, the others would begin beside it. */
+static bool is_above_level(const cutting *c, const row *a, const row *b) {
+    double high = fmax(c->unit, c->wide);
+    if (a->end - a->start > 1 || c->a.count != 1 || c->b.count < 2 || a->y1 - a->y0 > HEADLINE * high)
+        return false;
+    double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
+    if (fabs(c->a.at[0].low + c->a.at[0].high - left - right) > 2 * ABOUT_CENTRED * (right - left))
+        return false;
+    for (int k = 0; k < c->b.count; k++) {
+        double top = bounds_between(c, b->start, b->end, c->b.at[k].low, c->b.at[k].high).y0;
+        if (top - b->y0 > LEVEL * high || top < a->y1) return false;
+    }
+    return true;
+}
+
 bool rows_reach_over(const cutting *c, const row *a, const row *b) {
-    return sticks_out(c, a, &c->a, &c->b) || sticks_out(c, b, &c->b, &c->a) || is_centred(c, a, b);
+    return sticks_out(c, a, &c->a, &c->b) || sticks_out(c, b, &c->b, &c->a) || is_centred(c, a, b) ||
+           is_above_level(c, a, b);
 }
 
 bool row_heads_columns(const cutting *c, const row *r) {
