@@ -132,6 +132,9 @@ bool rows_reach_over(const cutting *c, const row *a, const row *b);
 /* Whether the row, which covers c->a, is of headlines over columns: each gap of c->a is a gutter of the row
  * below, which covers c->b and has more of them, and c->merged is what both cover. */
 bool row_heads_columns(const cutting *c, const row *r);
+/* Whether row a, which covers c->a, is a line near the middle of the columns of row b, which cover c->b and all
+ * begin at one height: if it were of one of them, the others would begin beside it. */
+bool row_is_above_level(const cutting *c, const row *a, const row *b);
 /* Whether row `first` is a heading that reaches over the columns of the rows below it, the first of which may
  * be a short line each. */
 bool row_is_over_columns(cutting *c, int first, int rows);

@@ -40,9 +40,7 @@ static bool is_centred(const cutting *c, const row *a, const row *b) {
     return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * CENTRED * (right - left);
 }
 
-/* Whether row a, which covers c->a, is a line near the middle of the columns of row b, which cover c->b and all
- * begin at one height: if it were of one of them, the others would begin beside it. */
-static bool is_above_level(const cutting *c, const row *a, const row *b) {
+bool row_is_above_level(const cutting *c, const row *a, const row *b) {
     double high = fmax(c->unit, c->wide);
     if (a->end - a->start > 1 || c->a.count != 1 || c->b.count < 2 || a->y1 - a->y0 > HEADLINE * high)
         return false;
@@ -51,14 +49,14 @@ static bool is_above_level(const cutting *c, const row *a, const row *b) {
         return false;
     for (int k = 0; k < c->b.count; k++) {
         double top = bounds_between(c, b->start, b->end, c->b.at[k].low, c->b.at[k].high).y0;
-        if (top - b->y0 > LEVEL * high || top < a->y1) return false;
+        if (top - b->y0 > LEVEL * high || top < a->y1 - 2 * MOST_DOWN * c->unit) return false;
     }
     return true;
 }
 
 bool rows_reach_over(const cutting *c, const row *a, const row *b) {
     return sticks_out(c, a, &c->a, &c->b) || sticks_out(c, b, &c->b, &c->a) || is_centred(c, a, b) ||
-           is_above_level(c, a, b);
+           row_is_above_level(c, a, b);
 }
 
 bool row_heads_columns(const cutting *c, const row *r) {

@@ -188,6 +188,24 @@ static bool begins_column(const cutting *c, int k) {
     return c->b.count > 1;
 }
 
+/* Whether row k is a line over the columns of the row below it, to which it is nearer than to the row above,
+ * and not one of text that begins at the left edge of a column. The band above begins with row `first`; c->a, which covers it, is found anew. */
+static bool heads_next(cutting *c, int first, int k, int rows) {
+    const row *r = &c->rows[k];
+    if (k + 1 == rows || r->end - r->start > 1 || c->order[r->start] >= c->n ||
+        r->y1 - r->y0 > LOW * fmax(c->unit, c->wide) ||
+        c->rows[k + 1].y0 - r->y1 > r->y0 - c->rows[k - 1].y1)
+        return false;
+    spans_of(c, r->start, r->end, &c->a);
+    spans_of(c, c->rows[k + 1].start, c->rows[k + 1].end, &c->b);
+    bool heads = row_is_above_level(c, r, &c->rows[k + 1]);
+    for (int i = 0; i < c->b.count && row_has_only(c, r, KIND_TEXT); i++)
+        heads = heads && fabs(c->a.at[0].low - c->b.at[i].low) > 2 * MOST_ACROSS * c->unit;
+    spans_of(c, c->rows[first].start, c->rows[k - 1].end, &c->a);
+    spans_of(c, r->start, r->end, &c->b);
+    return heads;
+}
+
 bool cut_bands(cutting *c, int rows) {
     int first = 0, last = 0; /* rows first .. last are a band; those up to k are not decided */
     bool headed = false;     /* its first row is of headlines over some columns each */
@@ -213,7 +231,7 @@ bool cut_bands(cutting *c, int rows) {
         }
         bool on = !above && goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
              white = white_divides(c, first, k, rows);
-        on = on && !white;
+        on = on && !white && !heads_next(c, first, k, rows);
         bool close = row_has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
         /* A short line below columns, such as a signature, is of their band only if they go on below it. */
