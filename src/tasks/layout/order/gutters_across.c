@@ -13,7 +13,7 @@ static const double CENTRED = 0.02, ABOUT_CENTRED = 0.1, LEVEL = 0.012;
 /* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
  * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them, or OVER_CENTRED if
  * their middles are no further from those of the columns than NEAR_MIDDLE, in widths of these. */
-static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7, OVER_CENTRED = 0.3, NEAR_MIDDLE = 0.05;
+static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7, OVER_CENTRED = 0.15, NEAR_MIDDLE = 0.05;
 
 /* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of
  * the gutters at both sides of a column. */

@@ -76,6 +76,24 @@ static bool is_loose(const cutting *c, const spans *some, const spans *columns, 
     return true;
 }
 
+/* Whether row k - 1, a single region, is the heading of one column of row k, which covers c->b: the column
+ * begins right below it, and the others, beside an image that is not ordered, so much further down that it
+ * cannot be over them too. */
+static bool begins_column(const cutting *c, int k) {
+    const row *r = &c->rows[k - 1], *below = &c->rows[k];
+    if (r->end - r->start > 1 || r->furniture || r->y1 - r->y0 > LOW * c->unit) return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    for (int i = 0; i < c->b.count; i++) {
+        double low = i ? c->b.at[i - 1].high : -HUGE_VAL,
+               high = i + 1 < c->b.count ? c->b.at[i + 1].low : HUGE_VAL,
+               top = bounds_between(c, below->start, below->end, c->b.at[i].low, c->b.at[i].high).y0;
+        bool own = b->x0 > low && b->x1 < high && (b->x0 + b->x1) / 2 > c->b.at[i].low &&
+                   (b->x0 + b->x1) / 2 < c->b.at[i].high;
+        if (own ? top > below->y0 : top < below->y0 + LOWER * c->unit) return false;
+    }
+    return c->b.count > 1;
+}
+
 /* Rows first .. last - 1 of text that stand in one column of row `last`, as beside an image that is not
  * ordered. */
 typedef struct beside {
@@ -108,7 +126,7 @@ static beside find_beside(cutting *c, int first, int rows) {
     if (found.first == k) return found;
     spans_of(c, c->rows[found.first].start, c->rows[k - 1].end, &c->a);
     if (c->a.count != 1 || !goes_on(c, &c->rows[k - 1], &c->rows[k], false) ||
-        c->merged.count != c->b.count || is_loose(c, &c->a, &c->b, false))
+        c->merged.count != c->b.count || (is_loose(c, &c->a, &c->b, false) && !begins_column(c, k)))
         found.first = k;
     return found;
 }
@@ -170,31 +188,13 @@ static bool ends_column(const cutting *c, int first, int k) {
     return b->y0 - bottom <= fmax(NEXT * c->usual, NEXT_LINE * page_box_height(b));
 }
 
-/* Whether row k - 1, a single region, is the heading of one column of row k, which covers c->b: the column
- * begins right below it, and the others, beside an image that is not ordered, so much further down that it
- * cannot be over them too. */
-static bool begins_column(const cutting *c, int k) {
-    const row *r = &c->rows[k - 1], *below = &c->rows[k];
-    if (r->end - r->start > 1 || r->furniture || r->y1 - r->y0 > LOW * c->unit) return false;
-    const page_box *b = &c->boxes[c->order[r->start]];
-    for (int i = 0; i < c->b.count; i++) {
-        double low = i ? c->b.at[i - 1].high : -HUGE_VAL,
-               high = i + 1 < c->b.count ? c->b.at[i + 1].low : HUGE_VAL,
-               top = bounds_between(c, below->start, below->end, c->b.at[i].low, c->b.at[i].high).y0;
-        bool own = b->x0 > low && b->x1 < high && (b->x0 + b->x1) / 2 > c->b.at[i].low &&
-                   (b->x0 + b->x1) / 2 < c->b.at[i].high;
-        if (own ? top > below->y0 : top < below->y0 + LOWER * c->unit) return false;
-    }
-    return c->b.count > 1;
-}
-
 /* Whether row k is a line over the columns of the row below it, to which it is nearer than to the row above,
  * and not one of text that begins at the left edge of a column. The band above begins with row `first`; c->a, which covers it, is found anew. */
 static bool heads_next(cutting *c, int first, int k, int rows) {
     const row *r = &c->rows[k];
     if (k + 1 == rows || r->end - r->start > 1 || c->order[r->start] >= c->n ||
         r->y1 - r->y0 > LOW * fmax(c->unit, c->wide) ||
-        c->rows[k + 1].y0 - r->y1 > r->y0 - c->rows[k - 1].y1)
+        c->rows[k + 1].y0 - r->y1 > r->y0 - c->rows[k - 1].y1 || r->y0 - c->rows[k - 1].y1 < c->usual)
         return false;
     spans_of(c, r->start, r->end, &c->a);
     spans_of(c, c->rows[k + 1].start, c->rows[k + 1].end, &c->b);
@@ -237,7 +237,7 @@ bool cut_bands(cutting *c, int rows) {
         /* A short line below columns, such as a signature, is of their band only if they go on below it. */
         if (on && is_loose(c, &c->b, &c->a, close) && !ends_column(c, first, k)) continue;
         on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1 ||
-                    (k == first + 1 && begins_column(c, k)));
+                    ((k == first + 1 || k == alone.last) && begins_column(c, k)));
         if (on) {
             spans_swap(&c->a, &c->merged);
             last = k;
