@@ -51,6 +51,15 @@ static double usual_elsewhere(const cutting *c, double at) {
     return count < LEAST_GAPS ? 0 : c->work[count / 2].low;
 }
 
+/* Whether rows k .. rows - 1 stand in one of several columns of c->merged: the others end above them. */
+static bool is_rest_of_column(const cutting *c, int k, int rows) {
+    page_box all = bounds_between(c, c->rows[k].start, c->rows[rows - 1].end, -HUGE_VAL, HUGE_VAL);
+    double trimmed = MOST_ACROSS * c->unit;
+    for (int i = 0; i < c->merged.count && c->merged.count > 1; i++)
+        if (all.x0 >= c->merged.at[i].low - trimmed && all.x1 <= c->merged.at[i].high + trimmed) return true;
+    return false;
+}
+
 /* Whether more white than columns have between their paragraphs divides rows first .. k - 1 from those below,
  * and neither are a mere foot or head. c->merged is what rows k - 1 and k cover. */
 static bool is_too_high(const cutting *c, int first, int k, int rows) {
@@ -61,7 +70,7 @@ static bool is_too_high(const cutting *c, int first, int k, int rows) {
     return white > (alone ? WHITE_ALONE : WHITE) * gutter && (alone || white > WHITE_GAPS * c->usual) &&
            white > LEAST_WHITE * c->unit && a->y1 - c->rows[first].y0 > BAND * c->unit &&
            c->rows[rows - 1].y1 - b->y0 > BAND * c->unit && !row_has_only(c, a, KIND_NOTE) &&
-           !row_has(c, b, KIND_NOTE) &&
+           !row_has(c, b, KIND_NOTE) && !is_rest_of_column(c, k, rows) &&
            (alone || white > WHITE_GAPS * usual_elsewhere(c, (a->y1 + b->y0) / 2));
 }
 
