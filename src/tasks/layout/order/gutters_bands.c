@@ -12,6 +12,9 @@ static const double LOOSE = 0.6, NEXT = 1.3, NEXT_LINE = 0.5;
  */
 static const double LOWER = 0.025;
 
+/* A page number is below the middle of columns if it is no further from it, in widths of them. */
+static const double MIDDLE = 0.05;
+
 /* The widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a gap wider
  * than `most`, no more than that share of `most`. */
 static double widest_lost(const spans *s, const spans *in, double left, double most) {
@@ -168,6 +171,14 @@ static bool is_between(const cutting *c, const row *r) {
     return false;
 }
 
+/* Whether a row is a running title or page number below the middle of the columns that c->a covers. */
+static bool is_foot(const cutting *c, const row *r) {
+    if (r->end - r->start > 1 || !r->furniture || c->a.count < 2) return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    double left = c->a.at[0].low, right = c->a.at[c->a.count - 1].high;
+    return fabs(b->x0 + b->x1 - left - right) < 2 * MIDDLE * (right - left);
+}
+
 /* Whether row k, a single region, is the last one of a column of the band above it, which begins with row
  * `first` and covers c->a: it is no wider than the column, and no further below its text than
  * paragraphs usually are, or than a part of its own line. */
@@ -251,10 +262,12 @@ bool cut_bands(cutting *c, int rows) {
              line = row_has_only(c, &c->rows[k - 1], KIND_SEPARATOR) ||
                     row_has_only(c, &c->rows[k], KIND_SEPARATOR),
              over = above || c->merged.count < 2 || rows_reach_over(c, &c->rows[k - 1], &c->rows[k]) ||
-                    c->rows[k - 1].title || c->rows[k].title;
-        if (last == k - 1 && (cells || white || over))
+                    c->rows[k - 1].title || c->rows[k].title,
+             level = k == first + 1 && row_is_above_level(c, &c->rows[first], &c->rows[k]),
+             foot = k == rows - 1 && is_foot(c, &c->rows[k]);
+        if (last == k - 1 && (cells || white || over || foot))
             part_divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end,
-                        cells || line ? DOUBT_NONE : DOUBT_TITLES);
+                        cells || line || level || foot ? DOUBT_NONE : DOUBT_TITLES);
         k = first = ++last;
     }
     if (!first && last == rows - 1) return false;
