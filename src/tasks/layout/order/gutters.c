@@ -100,8 +100,8 @@ static bool make_room(cutting *c, bool divisions) {
     c->stack = array_new(2 * room + 2, sizeof *c->stack);
     c->uncut = array_new(2 * room, sizeof *c->uncut);
     if (divisions) c->divisions = array_new(room, sizeof *c->divisions);
-    return c->work && c->gaps && c->rows && c->a.at && c->b.at && c->merged.at && c->order && c->part && c->some &&
-           c->some_are && c->stack && c->uncut && (c->divisions || !divisions);
+    return c->work && c->gaps && c->rows && c->a.at && c->b.at && c->merged.at && c->order && c->part &&
+           c->some && c->some_are && c->stack && c->uncut && (c->divisions || !divisions);
 }
 
 static void free_room(cutting *c) {

@@ -40,14 +40,14 @@ typedef struct cutting {
     double usual;                  /* white between paragraphs of a column */
     span *gaps;                    /* [gap_count]: from each region down to the next one below it */
     int gap_count;
-    span *work;                    /* [all] */
-    row *rows;                     /* [all], of the part that is cut */
-    spans a, b, merged;            /* [all] each */
-    int32_t *order;                /* [all] */
-    int32_t *part;                 /* [all] */
-    page_box *some;                /* [all] */
-    page_kind *some_are;           /* [all] */
-    int *stack;                    /* [2 all + 2]: parts to be cut, as start and end */
+    span *work;          /* [all] */
+    row *rows;           /* [all], of the part that is cut */
+    spans a, b, merged;  /* [all] each */
+    int32_t *order;      /* [all] */
+    int32_t *part;       /* [all] */
+    page_box *some;      /* [all] */
+    page_kind *some_are; /* [all] */
+    int *stack;          /* [2 all + 2]: parts to be cut, as start and end */
     int depth;
     int *uncut; /* [2 all]: parts that no gutter divides, as start and end */
     int uncut_count;
@@ -132,8 +132,8 @@ bool rows_reach_over(const cutting *c, const row *a, const row *b);
 /* Whether the row, which covers c->a, is of headlines over columns: each gap of c->a is a gutter of the row
  * below, which covers c->b and has more of them, and c->merged is what both cover. */
 bool row_heads_columns(const cutting *c, const row *r);
-/* Whether row a, which covers c->a, is a line near the middle of the columns of row b, which cover c->b and all
- * begin at one height: if it were of one of them, the others would begin beside it. */
+/* Whether row a, which covers c->a, is a line near the middle of the columns of row b, which cover c->b and
+ * all begin at one height: if it were of one of them, the others would begin beside it. */
 bool row_is_above_level(const cutting *c, const row *a, const row *b);
 /* Whether row `first` is a heading that reaches over the columns of the rows below it, the first of which may
  * be a short line each. */

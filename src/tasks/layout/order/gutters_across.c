@@ -11,8 +11,8 @@ static const double ACROSS = 0.9, HEADING_ACROSS = 0.6;
 static const double CENTRED = 0.02, ABOUT_CENTRED = 0.1, LEVEL = 0.012;
 
 /* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
- * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them, or OVER_CENTRED if
- * their middles are no further from those of the columns than NEAR_MIDDLE, in widths of these. */
+ * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them, or OVER_CENTRED
+ * if their middles are no further from those of the columns than NEAR_MIDDLE, in widths of these. */
 static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7, OVER_CENTRED = 0.15, NEAR_MIDDLE = 0.05;
 
 /* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of
@@ -70,7 +70,8 @@ bool row_heads_columns(const cutting *c, const row *r) {
     }
     for (int k = 1; k < c->merged.count; k++)
         if (c->merged.at[k].low - c->merged.at[k - 1].high < MOST_ACROSS * c->unit) return false;
-    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * fmax(c->unit, c->wide)) return false;
+    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * fmax(c->unit, c->wide))
+        return false;
     for (int k = 0; k < c->a.count && !headings; k++) {
         double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
         double off = fabs(c->a.at[k].low + c->a.at[k].high - c->merged.at[k].low - c->merged.at[k].high) / 2;

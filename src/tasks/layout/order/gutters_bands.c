@@ -39,8 +39,8 @@ static double widest_closed(const spans *s, const spans *other, const spans *bot
     return widest_lost(s, both, LEFT, within ? spans_widest_gap(other) : HUGE_VAL);
 }
 
-/* Whether row r, which covers `own`, is one low piece with its middle in a gutter of `columns`, such as a line
- * of authors above two headings: it is of no column. */
+/* Whether row r, which covers `own`, is one low piece with its middle in a gutter of `columns`, such as a
+ * line of authors above two headings: it is of no column. */
 static bool stands_between(const cutting *c, const row *r, const spans *own, const spans *columns) {
     if (own->count > 1 || r->y1 - r->y0 > LOW * c->unit) return false;
     double middle = (own->at[0].low + own->at[0].high) / 2;
@@ -107,7 +107,9 @@ typedef struct beside {
  * if there are none. */
 static beside find_beside(cutting *c, int first, int rows) {
     int k = first;
-    for (; k < rows && (row_has_only(c, &c->rows[k], KIND_TEXT) || row_has_only(c, &c->rows[k], KIND_HEADING)); k++) {
+    for (;
+         k < rows && (row_has_only(c, &c->rows[k], KIND_TEXT) || row_has_only(c, &c->rows[k], KIND_HEADING));
+         k++) {
         spans_of(c, c->rows[k].start, c->rows[k].end, &c->b);
         if (c->b.count != 1) break;
     }
@@ -200,7 +202,8 @@ static bool ends_column(const cutting *c, int first, int k) {
 }
 
 /* Whether row k is a line over the columns of the row below it, to which it is nearer than to the row above,
- * and not one of text that begins at the left edge of a column. The band above begins with row `first`; c->a, which covers it, is found anew. */
+ * and not one of text that begins at the left edge of a column. The band above begins with row `first`; c->a,
+ * which covers it, is found anew. */
 static bool heads_next(cutting *c, int first, int k, int rows) {
     const row *r = &c->rows[k];
     if (k + 1 == rows || r->end - r->start > 1 || c->order[r->start] >= c->n ||

@@ -30,8 +30,7 @@ onet_status white_find_usual(cutting *c, onet_error *err) {
     onet_status status =
         below ? boxes_below(c->boxes, c->n, below, err) : fail_memory(err, "the boxes of a page");
     for (int i = 0; i < c->n && !status; i++)
-        if (below[i] >= 0)
-            c->gaps[c->gap_count++] = (span){c->boxes[i].y1, c->boxes[below[i]].y0, below[i]};
+        if (below[i] >= 0) c->gaps[c->gap_count++] = (span){c->boxes[i].y1, c->boxes[below[i]].y0, below[i]};
     for (int k = 0; k < c->gap_count; k++)
         c->work[k] = (span){.low = fmax(c->gaps[k].high - c->gaps[k].low, 0)};
     spans_sort(c->work, c->gap_count);
