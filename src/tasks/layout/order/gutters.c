@@ -56,6 +56,10 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
         }
     int32_t *found = array_new((size_t)count + 1, sizeof *found);
     if (!found) return fail_memory(err, "the boxes of a page");
+    bool cells = count > 2; /* those of a row need not be level as they are given */
+    for (int k = 0; k < count && cells; k++)
+        cells = c->some_are[k] == KIND_TEXT && page_box_height(&c->some[k]) <= LOW * fmax(c->unit, c->wide);
+    for (int k = 0; k < count && cells; k++) c->some[k] = c->boxes[c->part[k]];
     bool titles = true;
     for (int k = 0; k < count && titles; k++) titles = c->some_are[k] == KIND_FURNITURE;
     newspaper = newspaper && !rule_has_initials(c->some, count, 2 * LOW * c->unit);
