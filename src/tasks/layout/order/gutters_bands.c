@@ -84,7 +84,8 @@ static bool is_loose(const cutting *c, const spans *some, const spans *columns, 
  * cannot be over them too. */
 static bool begins_column(const cutting *c, int k) {
     const row *r = &c->rows[k - 1], *below = &c->rows[k];
-    if (r->end - r->start > 1 || r->furniture || r->y1 - r->y0 > LOW * c->unit) return false;
+    if (r->end - r->start > 1 || c->order[r->start] >= c->n || r->furniture || r->y1 - r->y0 > LOW * c->unit)
+        return false;
     const page_box *b = &c->boxes[c->order[r->start]];
     for (int i = 0; i < c->b.count; i++) {
         double low = i ? c->b.at[i - 1].high : -HUGE_VAL,

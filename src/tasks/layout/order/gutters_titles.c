@@ -5,12 +5,14 @@
 #include <string.h>
 
 /* A row of text that nothing calls a running title is one if it is no higher than TITLE at the top or the
- * foot of a part of at least WHOLE of the page's height, with more white beside it than paragraphs have, over
- * (or under) more columns than it has regions, which all begin (or end) within LEVEL of each other. One at
- * the top also if it begins and ends at the edges of the columns, the last region APART of its column's width
- * or more from that column's left edge; one at the foot of three regions or more with FOOT above it, as
- * columns have no headlines there. What is called a running title is at the head of a page if it ends within
- * HEADS of its top. All in heights of the page, but APART. */
+ * foot of a part of at least WHOLE of the page's height, over (or under) more columns than it has regions,
+ * which all begin (or end) within LEVEL of each other. One at the top also if it begins and ends at the edges
+ * of the columns, the last region APART of its column's width or more from that column's left edge. One at
+ * the foot has more white above it than paragraphs have, or is no wider than NUMBER times its height (it may
+ * then be under any column but the lowest one), or its middle is within CENTRED of that of the columns, in
+ * widths of them; and three regions or more with FOOT above them are one, as columns have no headlines there.
+ * What is called a running title is at the head of a page if it ends within HEADS of its top. All in heights
+ * of the page, but APART, NUMBER and CENTRED. */
 static const double TITLE = 0.025, WHOLE = 0.8, LEVEL = 0.012, FOOT = 0.025, APART = 0.3, HEADS = 0.04,
                     NUMBER = 3, CENTRED = 0.02;
 
@@ -61,7 +63,8 @@ static bool is_title(cutting *c, const row *r, const row *next, bool first) {
     spans_of(c, r->start, r->end, &c->a);
     spans_unite(&c->a, &c->b, &c->merged);
     if (first && row_heads_columns(c, r)) return false; /* headlines of articles beside each other */
-    if (first && !apart &&                              /* headings of columns that are askew */
+    /* Where a page is askew, the heading of one column may be above those of the others. */
+    if (first && !apart &&
         (c->a.at[0].high < c->b.at[0].low - LOW * c->unit ||
          c->a.at[c->a.count - 1].low > c->b.at[c->b.count - 1].high + LOW * c->unit))
         return false;

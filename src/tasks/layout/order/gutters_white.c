@@ -9,12 +9,13 @@
 #include "tasks/layout/order/clean.h"
 
 /* White across columns divides them if it is more than WHITE times as high as their gutters are wide,
- * WHITE_GAPS times as high as the usual white between paragraphs, and higher than LEAST_WHITE; the bands
- * above and below it must be higher than BAND. Where the usual white is as high as this, no paragraphs show
- * what is usual: white above HIGH_WHITE must then be WHITE_ALONE times as high as the gutters are wide
- * instead. HIGH_WHITE, LEAST_WHITE and BAND are in heights of the page. */
+ * WHITE_GAPS times as high as the usual white between paragraphs and as the median of the other gaps, and
+ * higher than LEAST_WHITE; the bands above and below it must be higher than BAND. Where the usual white is as
+ * high as this, no paragraphs show what is usual: white above HIGH_WHITE must then be WHITE_ALONE times as
+ * high as the gutters are wide instead. HIGH_WHITE, LEAST_WHITE and BAND are in heights of the page. */
 static const double WHITE = 1.8, WHITE_ALONE = 4, HIGH_WHITE = 0.05, LEAST_WHITE = 0.005, BAND = 0.1;
 
+/* What is usual elsewhere on the page is known if there are so many gaps between regions. */
 enum { LEAST_GAPS = 3 };
 
 /* White is the usual one if it is higher by no more than this, in heights of the page. */
