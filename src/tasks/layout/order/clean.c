@@ -17,9 +17,11 @@ static const double SHARED = 0.2;
  * to MOST_ASKEW: the median over LEAST_PAIRS or more of regions below each other whose widths differ by no
  * more than SAME_WIDTH and whose middles are LEAST_DOWN of the page's height apart, if the middle half of
  * them differ by less than it. In a table few cells are as wide as the next: there may be MOST_OTHERS times
- * as many other pairs. */
-enum { LEAST_PAIRS = 3, MOST_OTHERS = 2 };
-static const double LEAST_ASKEW = 0.008, MOST_ASKEW = 0.06, SAME_WIDTH = 0.03, LEAST_DOWN = 0.01;
+ * as many other pairs. If columns do not show it, rows do, of LEAST_CELLS regions or more and of half of
+ * those of the page, each with one as low, no higher than LOWEST, beside it. */
+enum { LEAST_PAIRS = 3, MOST_OTHERS = 2, LEAST_CELLS = 6 };
+static const double LEAST_ASKEW = 0.008, MOST_ASKEW = 0.06, SAME_WIDTH = 0.03, LEAST_DOWN = 0.01,
+                    LOWEST = 0.05;
 
 typedef struct standing {
     double top, bottom;
@@ -58,6 +60,13 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Returns the median of slopes [count] if most of them are close to it, else 0. */
+static double clear_slope(double *slopes, int count) {
+    qsort(slopes, (size_t)count, sizeof *slopes, by_number);
+    double slope = slopes[count / 2], spread = slopes[count - 1 - count / 4] - slopes[count / 4];
+    return fabs(slope) >= LEAST_ASKEW && fabs(slope) <= MOST_ASKEW && spread < fabs(slope) ? slope : 0;
+}
+
 /* Returns by how much columns lean to the right per unit of height; 0 if that is little or not clear.
  * Paragraphs of a column are as wide as each other, and on a page that is askew each stands further to the
  * same side than the one above it. slopes [n]: scratch space. */
@@ -73,10 +82,28 @@ static double slope_of(const page_box *boxes, const int32_t *below, int n, doubl
         else
             others++;
     }
-    if (count < LEAST_PAIRS || MOST_OTHERS * count < others) return 0;
-    qsort(slopes, (size_t)count, sizeof *slopes, by_number);
-    double slope = slopes[count / 2], spread = slopes[count - 1 - count / 4] - slopes[count / 4];
-    return fabs(slope) >= LEAST_ASKEW && fabs(slope) <= MOST_ASKEW && spread < fabs(slope) ? slope : 0;
+    return count < LEAST_PAIRS || MOST_OTHERS * count < others ? 0 : clear_slope(slopes, count);
+}
+
+/* The same by the cells of a table: by how much each is higher than the one left of it in its row. */
+static double slope_of_rows(const page_box *boxes, int n, double high, double *slopes) {
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        const page_box *a = &boxes[i];
+        double tall = page_box_height(a), nearest = HUGE_VAL, slope = 0;
+        if (tall > LOWEST * high) continue;
+        for (int j = 0; j < n; j++) {
+            const page_box *b = &boxes[j];
+            double right = b->x0 + b->x1 - a->x0 - a->x1, up = a->y0 + a->y1 - b->y0 - b->y1,
+                   away = right + fabs(up);
+            if (b->x0 < a->x1 || fabs(up) > 2 * tall || fabs(page_box_height(b) - tall) > tall / 2) continue;
+            if (away > nearest || (away == nearest && up / right <= slope)) continue;
+            nearest = away;
+            slope = up / right;
+        }
+        if (nearest < HUGE_VAL) slopes[count++] = slope;
+    }
+    return count < LEAST_CELLS || 2 * count < n ? 0 : clear_slope(slopes, count);
 }
 
 /* Moves boxes [all] to where they stand on a page that does not lean by `slope`; `whole` is around them. */
@@ -157,7 +184,9 @@ onet_status boxes_clean(const page_box *boxes, int n, int lines, page_box *strai
         page_box_add(&whole, boxes[i].x1, boxes[i].y1);
     }
     if (!status) {
-        double slope = slope_of(boxes, below, n, page_box_height(&whole), slopes);
+        double high = fmax(page_box_height(&whole), page_box_width(&whole)),
+               slope = slope_of(boxes, below, n, page_box_height(&whole), slopes);
+        if (slope == 0) slope = slope_of_rows(boxes, n, high, slopes);
         share_out(boxes, n, all, given, line);
         memcpy(moved, boxes, (size_t)all * sizeof *moved);
         straighten(moved, all, slope, &whole);

@@ -56,6 +56,10 @@ static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
         }
     int32_t *found = array_new((size_t)count + 1, sizeof *found);
     if (!found) return fail_memory(err, "the boxes of a page");
+    bool cells = count > 2; /* those of a row need not be level as they are given */
+    for (int k = 0; k < count && cells; k++)
+        cells = c->some_are[k] == KIND_TEXT && page_box_height(&c->some[k]) <= LOW * fmax(c->unit, c->wide);
+    for (int k = 0; k < count && cells; k++) c->some[k] = c->boxes[c->part[k]];
     bool titles = true;
     for (int k = 0; k < count && titles; k++) titles = c->some_are[k] == KIND_FURNITURE;
     newspaper = newspaper && !rule_has_initials(c->some, count, 2 * LOW * c->unit);
@@ -88,6 +92,7 @@ static void cut_part(cutting *c, int start, int end) {
 static bool make_room(cutting *c, bool divisions) {
     size_t room = (size_t)c->all;
     c->work = array_new(room, sizeof *c->work);
+    c->gaps = array_new(room, sizeof *c->gaps);
     c->rows = array_new(room, sizeof *c->rows);
     c->a.at = array_new(room, sizeof *c->a.at);
     c->b.at = array_new(room, sizeof *c->b.at);
@@ -99,12 +104,13 @@ static bool make_room(cutting *c, bool divisions) {
     c->stack = array_new(2 * room + 2, sizeof *c->stack);
     c->uncut = array_new(2 * room, sizeof *c->uncut);
     if (divisions) c->divisions = array_new(room, sizeof *c->divisions);
-    return c->work && c->rows && c->a.at && c->b.at && c->merged.at && c->order && c->part && c->some &&
-           c->some_are && c->stack && c->uncut && (c->divisions || !divisions);
+    return c->work && c->gaps && c->rows && c->a.at && c->b.at && c->merged.at && c->order && c->part &&
+           c->some && c->some_are && c->stack && c->uncut && (c->divisions || !divisions);
 }
 
 static void free_room(cutting *c) {
     free(c->work);
+    free(c->gaps);
     free(c->rows);
     free(c->a.at);
     free(c->b.at);

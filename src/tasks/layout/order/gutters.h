@@ -38,14 +38,16 @@ typedef struct cutting {
     int n, all;                    /* boxes from n on are separators */
     double unit, wide;             /* height and width of what is ordered */
     double usual;                  /* white between paragraphs of a column */
-    span *work;                    /* [all] */
-    row *rows;                     /* [all], of the part that is cut */
-    spans a, b, merged;            /* [all] each */
-    int32_t *order;                /* [all] */
-    int32_t *part;                 /* [all] */
-    page_box *some;                /* [all] */
-    page_kind *some_are;           /* [all] */
-    int *stack;                    /* [2 all + 2]: parts to be cut, as start and end */
+    span *gaps;                    /* [gap_count]: from each region down to the next one below it */
+    int gap_count;
+    span *work;          /* [all] */
+    row *rows;           /* [all], of the part that is cut */
+    spans a, b, merged;  /* [all] each */
+    int32_t *order;      /* [all] */
+    int32_t *part;       /* [all] */
+    page_box *some;      /* [all] */
+    page_kind *some_are; /* [all] */
+    int *stack;          /* [2 all + 2]: parts to be cut, as start and end */
     int depth;
     int *uncut; /* [2 all]: parts that no gutter divides, as start and end */
     int uncut_count;
@@ -130,13 +132,16 @@ bool rows_reach_over(const cutting *c, const row *a, const row *b);
 /* Whether the row, which covers c->a, is of headlines over columns: each gap of c->a is a gutter of the row
  * below, which covers c->b and has more of them, and c->merged is what both cover. */
 bool row_heads_columns(const cutting *c, const row *r);
+/* Whether row a, which covers c->a, is a line near the middle of the columns of row b, which cover c->b and
+ * all begin at one height: if it were of one of them, the others would begin beside it. */
+bool row_is_above_level(const cutting *c, const row *a, const row *b);
 /* Whether row `first` is a heading that reaches over the columns of the rows below it, the first of which may
  * be a short line each. */
 bool row_is_over_columns(cutting *c, int first, int rows);
 
 /* ---- White between rows (gutters_white.c) ------------------------------------------------------------- */
 
-/* Measures c->usual, the white that is usual between a region and the next one below it. */
+/* Finds c->gaps, and c->usual, the white that is usual in them. */
 onet_status white_find_usual(cutting *c, onet_error *err);
 /* Whether the white between rows k - 1 and k divides the columns of rows first .. k - 1 from those below.
  * c->merged is what rows k - 1 and k cover. */

@@ -6,12 +6,14 @@
  */
 static const double ACROSS = 0.9, HEADING_ACROSS = 0.6;
 
-/* A title is centred if its middle is no further from that of the columns than this, in widths of them. */
-static const double CENTRED = 0.02;
+/* A title is centred if its middle is no further from that of the columns than CENTRED, in widths of them, or
+ * ABOUT_CENTRED if these begin within LEVEL of each other, in heights of the page. */
+static const double CENTRED = 0.02, ABOUT_CENTRED = 0.1, LEVEL = 0.012;
 
 /* Headlines beside each other are no higher than HEADING, in heights of the page; if nothing says that they
- * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them. */
-static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7;
+ * are headlines, no higher than HEADLINE and at least OVER as wide as the columns below them, or OVER_CENTRED
+ * if their middles are no further from those of the columns than NEAR_MIDDLE, in widths of these. */
+static const double HEADING = 0.15, HEADLINE = 0.06, OVER = 0.7, OVER_CENTRED = 0.15, NEAR_MIDDLE = 0.05;
 
 /* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole, or most of
  * the gutters at both sides of a column. */
@@ -31,14 +33,30 @@ static bool sticks_out(const cutting *c, const row *r, const spans *some, const 
 
 /* Whether row a, which covers c->a, is a title alone over the middle of the columns of c->b. */
 static bool is_centred(const cutting *c, const row *a, const row *b) {
-    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * c->unit || b->y0 < a->y1)
+    if (c->a.count != 1 || c->b.count < 3 || a->y1 - a->y0 > HEADLINE * fmax(c->unit, c->wide) ||
+        b->y0 < a->y1 - 2 * MOST_DOWN * c->unit)
         return false;
     double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
     return fabs(c->a.at[0].low + c->a.at[0].high - left - right) < 2 * CENTRED * (right - left);
 }
 
+bool row_is_above_level(const cutting *c, const row *a, const row *b) {
+    double high = fmax(c->unit, c->wide);
+    if (a->end - a->start > 1 || c->a.count != 1 || c->b.count < 2 || a->y1 - a->y0 > HEADLINE * high)
+        return false;
+    double left = c->b.at[0].low, right = c->b.at[c->b.count - 1].high;
+    if (fabs(c->a.at[0].low + c->a.at[0].high - left - right) > 2 * ABOUT_CENTRED * (right - left))
+        return false;
+    for (int k = 0; k < c->b.count; k++) {
+        double top = bounds_between(c, b->start, b->end, c->b.at[k].low, c->b.at[k].high).y0;
+        if (top - b->y0 > LEVEL * high || top < a->y1 - 2 * MOST_DOWN * c->unit) return false;
+    }
+    return true;
+}
+
 bool rows_reach_over(const cutting *c, const row *a, const row *b) {
-    return sticks_out(c, a, &c->a, &c->b) || sticks_out(c, b, &c->b, &c->a) || is_centred(c, a, b);
+    return sticks_out(c, a, &c->a, &c->b) || sticks_out(c, b, &c->b, &c->a) || is_centred(c, a, b) ||
+           row_is_above_level(c, a, b);
 }
 
 bool row_heads_columns(const cutting *c, const row *r) {
@@ -52,10 +70,12 @@ bool row_heads_columns(const cutting *c, const row *r) {
     }
     for (int k = 1; k < c->merged.count; k++)
         if (c->merged.at[k].low - c->merged.at[k - 1].high < MOST_ACROSS * c->unit) return false;
-    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * c->unit) return false;
+    if (regions != c->a.count || r->y1 - r->y0 > (headings ? HEADING : HEADLINE) * fmax(c->unit, c->wide))
+        return false;
     for (int k = 0; k < c->a.count && !headings; k++) {
         double own = c->a.at[k].high - c->a.at[k].low, all = c->merged.at[k].high - c->merged.at[k].low;
-        if (own < OVER * all) return false;
+        double off = fabs(c->a.at[k].low + c->a.at[k].high - c->merged.at[k].low - c->merged.at[k].high) / 2;
+        if (own < OVER * all && (own < OVER_CENTRED * all || off > NEAR_MIDDLE * all)) return false;
     }
     return true;
 }

@@ -8,6 +8,13 @@ static const double LEFT = 0.1, WITHIN = 0.5;
  * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
 static const double LOOSE = 0.6, NEXT = 1.3, NEXT_LINE = 0.5;
 
+/* A column begins beside something if it begins so much lower than the one beside it, in heights of the page.
+ */
+static const double LOWER = 0.025;
+
+/* A page number is below the middle of columns if it is no further from it, in widths of them. */
+static const double MIDDLE = 0.05;
+
 /* Returns the widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a
  * gap wider than `most`, no more than that share of `most`. */
 static double widest_lost(const spans *s, const spans *in, double left, double most) {
@@ -32,13 +39,24 @@ static double widest_closed(const spans *s, const spans *other, const spans *bot
     return widest_lost(s, both, LEFT, within ? spans_widest_gap(other) : HUGE_VAL);
 }
 
+/* Whether row r, which covers `own`, is one low piece with its middle in a gutter of `columns`, such as a
+ * line of authors above two headings: it is of no column. */
+static bool stands_between(const cutting *c, const row *r, const spans *own, const spans *columns) {
+    if (own->count > 1 || r->y1 - r->y0 > LOW * c->unit) return false;
+    double middle = (own->at[0].low + own->at[0].high) / 2;
+    for (int k = 1; k < columns->count; k++)
+        if (middle > columns->at[k - 1].high && middle < columns->at[k].low) return true;
+    return false;
+}
+
 /* Whether row b goes on with the columns of a band, which covers c->a and ends with row a; c->b is what b
  * covers. If so, c->merged is what both cover. */
 static bool goes_on(cutting *c, const row *a, const row *b, bool headed) {
     spans_unite(&c->a, &c->b, &c->merged);
     if (a->furniture || b->furniture || a->title || b->title || (a->cells && b->cells)) return false;
     if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
-    if (rows_reach_over(c, a, b)) return false;
+    if (rows_reach_over(c, a, b) || stands_between(c, a, &c->a, &c->b) || stands_between(c, b, &c->b, &c->a))
+        return false;
     if (headed && c->merged.count == c->a.count) return true;
     double lost = fmax(widest_closed(&c->a, &c->b, &c->merged), widest_closed(&c->b, &c->a, &c->merged));
     /* No more white than between paragraphs, and less than a gutter that reaches through both. */
@@ -61,6 +79,25 @@ static bool is_loose(const cutting *c, const spans *some, const spans *columns, 
     return true;
 }
 
+/* Whether row k - 1, a single region, is the heading of one column of row k, which covers c->b: the column
+ * begins right below it, and the others, beside an image that is not ordered, so much further down that it
+ * cannot be over them too. */
+static bool begins_column(const cutting *c, int k) {
+    const row *r = &c->rows[k - 1], *below = &c->rows[k];
+    if (r->end - r->start > 1 || c->order[r->start] >= c->n || r->furniture || r->y1 - r->y0 > LOW * c->unit)
+        return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    for (int i = 0; i < c->b.count; i++) {
+        double low = i ? c->b.at[i - 1].high : -HUGE_VAL,
+               high = i + 1 < c->b.count ? c->b.at[i + 1].low : HUGE_VAL,
+               top = bounds_between(c, below->start, below->end, c->b.at[i].low, c->b.at[i].high).y0;
+        bool own = b->x0 > low && b->x1 < high && (b->x0 + b->x1) / 2 > c->b.at[i].low &&
+                   (b->x0 + b->x1) / 2 < c->b.at[i].high;
+        if (own ? top > below->y0 : top < below->y0 + LOWER * c->unit) return false;
+    }
+    return c->b.count > 1;
+}
+
 /* Rows first .. last - 1 of text that stand in one column of row `last`, as beside an image that is not
  * ordered. */
 typedef struct beside {
@@ -71,7 +108,9 @@ typedef struct beside {
  * last if there are none. */
 static beside find_beside(cutting *c, int first, int rows) {
     int k = first;
-    for (; k < rows && row_has_only(c, &c->rows[k], KIND_TEXT); k++) {
+    for (;
+         k < rows && (row_has_only(c, &c->rows[k], KIND_TEXT) || row_has_only(c, &c->rows[k], KIND_HEADING));
+         k++) {
         spans_of(c, c->rows[k].start, c->rows[k].end, &c->b);
         if (c->b.count != 1) break;
     }
@@ -93,7 +132,7 @@ static beside find_beside(cutting *c, int first, int rows) {
     if (found.first == k) return found;
     spans_of(c, c->rows[found.first].start, c->rows[k - 1].end, &c->a);
     if (c->a.count != 1 || !goes_on(c, &c->rows[k - 1], &c->rows[k], false) ||
-        c->merged.count != c->b.count || is_loose(c, &c->a, &c->b, false))
+        c->merged.count != c->b.count || (is_loose(c, &c->a, &c->b, false) && !begins_column(c, k)))
         found.first = k;
     return found;
 }
@@ -135,6 +174,14 @@ static bool is_between(const cutting *c, const row *r) {
     return false;
 }
 
+/* Whether a row is a running title or page number below the middle of the columns that c->a covers. */
+static bool is_foot(const cutting *c, const row *r) {
+    if (r->end - r->start > 1 || !r->furniture || c->a.count < 2) return false;
+    const page_box *b = &c->boxes[c->order[r->start]];
+    double left = c->a.at[0].low, right = c->a.at[c->a.count - 1].high;
+    return fabs(b->x0 + b->x1 - left - right) < 2 * MIDDLE * (right - left);
+}
+
 /* Whether row k, a single region, is the last one of a column of the band above it, which begins with row
  * `first` and covers c->a: it is no wider than the column, and no further below its text than
  * paragraphs usually are, or than a part of its own line. */
@@ -153,6 +200,25 @@ static bool ends_column(const cutting *c, int first, int k) {
             bottom = fmax(bottom, above->y1);
     }
     return b->y0 - bottom <= fmax(NEXT * c->usual, NEXT_LINE * page_box_height(b));
+}
+
+/* Whether row k is a line over the columns of the row below it, to which it is nearer than to the row above,
+ * and not one of text that begins at the left edge of a column. The band above begins with row `first`; c->a,
+ * which covers it, is found anew. */
+static bool heads_next(cutting *c, int first, int k, int rows) {
+    const row *r = &c->rows[k];
+    if (k + 1 == rows || r->end - r->start > 1 || c->order[r->start] >= c->n ||
+        r->y1 - r->y0 > LOW * fmax(c->unit, c->wide) ||
+        c->rows[k + 1].y0 - r->y1 > r->y0 - c->rows[k - 1].y1 || r->y0 - c->rows[k - 1].y1 < c->usual)
+        return false;
+    spans_of(c, r->start, r->end, &c->a);
+    spans_of(c, c->rows[k + 1].start, c->rows[k + 1].end, &c->b);
+    bool heads = row_is_above_level(c, r, &c->rows[k + 1]);
+    for (int i = 0; i < c->b.count && row_has_only(c, r, KIND_TEXT); i++)
+        heads = heads && fabs(c->a.at[0].low - c->b.at[i].low) > 2 * MOST_ACROSS * c->unit;
+    spans_of(c, c->rows[first].start, c->rows[k - 1].end, &c->a);
+    spans_of(c, r->start, r->end, &c->b);
+    return heads;
 }
 
 bool cut_bands(cutting *c, int rows) {
@@ -180,27 +246,32 @@ bool cut_bands(cutting *c, int rows) {
         }
         bool on = !above && goes_on(c, &c->rows[k - 1], &c->rows[k], headed),
              white = white_divides(c, first, k, rows);
-        on = on && !white;
+        on = on && !white && !heads_next(c, first, k, rows);
         bool close = row_has_only(c, &c->rows[k], KIND_TEXT) &&
                      c->rows[k].y0 - c->rows[k - 1].y1 < c->rows[k].y1 - c->rows[k].y0;
         /* A short line below columns, such as a signature, is of their band only if they go on below it. */
         if (on && is_loose(c, &c->b, &c->a, close) && !ends_column(c, first, k)) continue;
-        on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1);
+        on = on && (!is_loose(c, &c->a, &c->b, false) || c->rows[k].y0 < c->rows[k - 1].y1 ||
+                    ((k == first + 1 || k == alone.last) && begins_column(c, k)));
         if (on) {
             spans_swap(&c->a, &c->merged);
             last = k;
             continue;
         }
+        /* A heading is of what follows it. */
+        while (last > first && row_has_only(c, &c->rows[last], KIND_HEADING)) last--;
         part_push(c, c->rows[first].start, c->rows[last].end);
         /* Rows of a table, or nothing but white or a separator above what reaches over the columns. */
         bool cells = c->rows[k - 1].cells && c->rows[k].cells,
              line = row_has_only(c, &c->rows[k - 1], KIND_SEPARATOR) ||
                     row_has_only(c, &c->rows[k], KIND_SEPARATOR),
              over = above || c->merged.count < 2 || rows_reach_over(c, &c->rows[k - 1], &c->rows[k]) ||
-                    c->rows[k - 1].title || c->rows[k].title;
-        if (last == k - 1 && (cells || white || over))
+                    c->rows[k - 1].title || c->rows[k].title,
+             level = k == first + 1 && row_is_above_level(c, &c->rows[first], &c->rows[k]),
+             foot = k == rows - 1 && is_foot(c, &c->rows[k]);
+        if (last == k - 1 && (cells || white || over || foot))
             part_divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end,
-                        cells || line ? DOUBT_NONE : DOUBT_TITLES);
+                        cells || line || level || foot ? DOUBT_NONE : DOUBT_TITLES);
         k = first = ++last;
     }
     if (!first && last == rows - 1) return false;

@@ -52,6 +52,10 @@ static bool is_furniture(const page_kind *kinds, int i) {
     return kinds && kinds[i] == KIND_FURNITURE;
 }
 
+static bool is_note(const page_kind *kinds, int i) {
+    return kinds && kinds[i] == KIND_NOTE;
+}
+
 static bool further_left(const page_box *a, const page_box *b) {
     return a->x0 < b->x0;
 }
@@ -124,6 +128,7 @@ onet_status rule_prints(page_titles titles, const page_box *boxes, const page_ki
         order[done++] = i;
     }
     if (!status) sort_rows(boxes, kinds, n, -INFINITY, is_text, further_left, order);
+    if (!status) sort_rows(boxes, kinds, n, -INFINITY, is_note, further_left, order);
     if (!status) sort_furniture(titles, boxes, kinds, n, order);
     free(down);
     free(text);
