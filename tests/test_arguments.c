@@ -220,6 +220,7 @@ static void sets_of_callers(void **state) {
     assert_false(onet_sets_look_like_ranks(NULL));
     usage(onet_sets_set_context(NULL, NULL, &err));
     usage(onet_sets_set_pairs(NULL, 0, NULL, NULL, &err));
+    usage(onet_sets_set_pairs(&(onet_sets){.width = 1, .count = 1}, 1, &(float){1}, NULL, &err));
     usage(onet_sets_set_constraints(NULL, NULL, 0, &err));
     usage(onet_sets_set_constraints(sets, NULL, 3, &err));
     usage(onet_sets_write(NULL, path, ONET_FORMAT_JSONL, &err));

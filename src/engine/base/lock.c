@@ -56,6 +56,7 @@ onet_status lock_acquire(lock *l, const char *path, const char *what, onet_error
         if (flock(fd, LOCK_EX | LOCK_NB)) {
             /* A file system without locks cannot keep two trainings apart. */
             onet_status status = errno == EWOULDBLOCK ? held(fd, what, err) : ONET_OK;
+            if (!status) unlink(path); /* lock_release will not */
             close(fd);
             return status;
         }

@@ -329,6 +329,7 @@ onet_status onet_sets_set_pairs(onet_sets *s, int width, const float *value, con
         return ONET_OK;
     }
     NEED(value, "value");
+    NEED(s->start, "onet_sets.start");
     onet_status status = sets_check_relations(width, err);
     if (status) return status;
     size_t numbers;
