@@ -1,7 +1,7 @@
 /* Fuzz target: lines of words as unscramble reads them, from any bytes. Every token must have a row of the
- * vocabulary; of four orders, sentences are made: 1 to TOP, no two of them alike, with probabilities whose
- * sum is above 0 and below 1; the number of orders to ask for is within its limits. fuzz_bag.c checks their
- * letters. */
+ * vocabulary, and the number of orders to ask for must be within its limits. From four made-up orders of a
+ * line come 1 to TOP sentences, all different, whose probabilities sum to between 0 and 1. fuzz_bag.c checks
+ * that a sentence has the letters of its words. */
 #include "bytes.h"
 #include "tasks/words/readings.h"
 

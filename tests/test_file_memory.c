@@ -1,4 +1,5 @@
-/* Tests out-of-memory at every allocation of reading or writing a binary file: ONET_MEMORY. */
+/* Tests out-of-memory at every allocation of reading and writing a model, an .npz file, and sets in
+ * safetensors: the status is ONET_OK or ONET_MEMORY. */
 #include "alloc_count.h"
 #include "data_help.h"
 #include "engine/data/format.h"

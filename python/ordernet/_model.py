@@ -124,7 +124,7 @@ class OrderNet:
     Parameters
     ----------
     epochs, batch, max_steps
-        passes over the training sets; sets per step; steps at most, 0: as the epochs say.
+        passes over the training sets; sets per step; steps at most, 0: no limit but the epochs.
     learning_rate, schedule, warmup, beta1, beta2, epsilon, weight_decay, clip, average
         of Adam: "cosine" or "constant" schedule, share of the steps with a rising rate, decoupled weight decay
         ("auto": the stronger, the fewer the training sets), largest norm of the gradient, decay of the average of the

@@ -22,11 +22,12 @@ typedef struct class_value {
  * where every text is a date, or each is a truth value; or a category. */
 typedef enum text_use { TEXT_UNUSED, TEXT_VALUES, TEXT_CATEGORY, TEXT_MISSPELT } text_use;
 
-/* values: the texts of the column; code [items]: the text of each item, SIZE_MAX where it is missing; set_of
- * [items]: its set, below `sets`. missing: numbers may be missing. A column is a category if its texts occur
- * twice or more on average (so ids, names and free text are not) and differ within at least one set. A column
- * that is constant within every set describes the set, not its items, and is not used; nor is one of numbers
- * or dates that are spelt otherwise (spelling.h). */
+/* Decides *use for a column of text. values: its texts; code [items]: the text of each item, SIZE_MAX where
+ * it is missing; set_of [items]: its set, below `sets`. missing: numbers may be missing. A column is a
+ * category if its texts occur twice or more on average (so ids, names and free text are not) and differ
+ * within at least one set. A column that is constant within every set describes the set, not its items, and
+ * is not used; nor is one of numbers or dates in a spelling that is not read, such as 48,85 or 31.12.2024
+ * (spelling.h). */
 onet_status classes_use(text_use *use, const names *values, const size_t *code, const size_t *set_of,
                         size_t items, size_t sets, bool missing, onet_error *err);
 

@@ -7,7 +7,7 @@
 
 #include "ordernet.h"
 
-/* Returns the value of feature j of item i, counted over all sets. */
+/* Returns feature j of item i, in double where it is kept so; i counts the items of all sets. */
 static inline double sets_value(const onet_sets *sets, size_t i, size_t j) {
     size_t at = i * (size_t)sets->width + j;
     return sets->exact ? sets->exact[at] : (double)sets->items[at];

@@ -1,5 +1,6 @@
-/* The onet_record_* functions of the public API that return text of a set or item: values of the user's own
- * keys (JSON) and columns (CSV), an item's line, a feature's name. */
+/* The onet_record_* functions of the public API for what the user wrote beside the features: the text of a
+ * key (JSON) or column (CSV) of a set or an item; the number of the line that an item stands in; the name of
+ * a feature. A column of a set must have the same text in all its rows. */
 #include <string.h>
 
 #include "engine/base/arguments.h"

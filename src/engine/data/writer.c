@@ -129,7 +129,7 @@ static onet_status keep_set(writer *w, const record *r, const onet_answer *answe
     onet_status status = ONET_OK;
     record answered = *r;
     if (answer) answered.order = answer->order;
-    /* Constraints can be dropped if the format has no place for them: the answer satisfies them already. */
+    /* A format without constraints drops them: an answer satisfies them already. */
     if (!(w->format->holds & HOLDS_CONSTRAINTS)) answered.constraint_count = 0;
     if (!w->words) w->words = w->options.words;
     if (!w->words && w->in) w->words = reader_words(w->in);

@@ -66,7 +66,8 @@ static onet_status start_search(tuner *s, onet_error *err) {
     return ONET_OK;
 }
 
-/* Returns the settings with so many models; what they vary in is chosen, unless the caller has fixed it. */
+/* Returns the settings of `best` with `models` merged models; how these vary is chosen here, unless the user
+ * has fixed it. */
 static choice_made several_of(const tuner *s, const config *best, int models) {
     choice_made made = best->made;
     made.value[S_MODELS] = models;

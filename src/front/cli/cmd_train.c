@@ -611,7 +611,7 @@ static const option options[] = {
     {.group = "Training"},
     OPTION(INT, "epochs", AT(options.epochs), .basic = true, .argument = "N", RANGE(1, 1e6),
            .help = "Passes over the data."),
-    OPTION(U64, "max-steps", AT(options.max_steps), .argument = "N", .default_text = "as the epochs say",
+    OPTION(U64, "max-steps", AT(options.max_steps), .argument = "N", .default_text = "no limit but --epochs",
            .help = "Stop after this many steps."),
     OPTION(INT, "batch", AT(batch), .argument = "N", RANGE(1, 65536),
            .default_text = "32; fewer for large sets with relations", .help = "Sets per step."),

@@ -243,7 +243,8 @@ static void write_ready(block_ring *j) {
     }
 }
 
-/* Called with the mutex held, after a thread has worked on the block. */
+/* After a thread has worked on the block: offers what is left of its search tree to all threads or, if the
+ * block is solved, writes the blocks whose turn it is. Called with the mutex held. */
 static void settle(block_ring *j, solved *s) {
     if (s->tree) {
         s->begun = s->ended = 0;

@@ -107,10 +107,12 @@ static const option options[] = {
     OPTION(INT, "first", offsetof(prepare_values, o.first), .argument = "K", RANGE(1, 1000),
            .help = "Words taken from each line; lines with fewer are dropped. Not used with --windows."),
     OPTION(STRING, "windows", offsetof(prepare_values, windows), .argument = "LIST",
-           .help = "The lines are sentences, and sets are windows of them: how many per sentence, as in "
-                   "paragraph:1,sentence:1,anywhere:0.5,whole:1. paragraph: at the beginning of a sentence "
-                   "that opens a paragraph, marked by a ^ and a blank; sentence: of any other one; anywhere: "
-                   "of all; whole: the sentence itself. A fraction is a probability."),
+           .help =
+               "Each line is a sentence, and sets are windows of it. NAME:COUNT is how many windows per "
+               "sentence (0.5: in half of them), as in paragraph:1,sentence:1,anywhere:0.5,whole:1. "
+               "paragraph: the first words of a sentence that opens a paragraph, whose line begins with ^ "
+               "and a blank; sentence: the first words of any other sentence; anywhere: words from a "
+               "random place of any sentence; whole: the whole sentence."),
     OPTION(STRING, "length", offsetof(prepare_values, length), .argument = "LIST",
            .help =
                "Words of a window, drawn for each: a number, a range as in 2-20, or several with weights, as "

@@ -96,7 +96,7 @@ struct pair_args {
     float *x;                          /* [R, D], written from column `in` on */
     int D, in, out, B, n, H, O;        /* out: channels before padding */
     onet_pool over_items;
-    int sets, rows, row_tiles; /* per thread block: sets, or rows i of one set */
+    int sets, rows, row_tiles; /* a thread block takes whole sets, or rows i of a set of row_tiles blocks */
     int tile, tiles;           /* items j per tile */
 };
 /* Relations, where RELATED. Not a part of pair_args, whose members would then no longer be in registers. */

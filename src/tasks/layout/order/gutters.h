@@ -141,7 +141,7 @@ bool row_is_over_columns(cutting *c, int first, int rows);
 
 /* ---- White between rows (gutters_white.c) ------------------------------------------------------------- */
 
-/* Finds c->gaps, and c->usual, the white that is usual in them. */
+/* Finds c->gaps, and c->usual, the lower quartile of their heights: the white between paragraphs. */
 onet_status white_find_usual(cutting *c, onet_error *err);
 /* Whether the white between rows k - 1 and k divides the columns of rows first .. k - 1 from those below.
  * c->merged is what rows k - 1 and k cover. */

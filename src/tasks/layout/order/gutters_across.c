@@ -1,5 +1,5 @@
 /* Decides which rows belong to several columns: what reaches across a gutter, a title over the middle of the
- * columns, a heading over the columns below it, headlines beside each other over columns each. */
+ * columns, a heading over the columns below it, headlines side by side, each over columns of its own. */
 #include "tasks/layout/order/gutters.h"
 
 /* What fills so much of a gutter is of neither column beside it; a heading is not if it fills HEADING_ACROSS.

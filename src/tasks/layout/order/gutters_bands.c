@@ -8,11 +8,12 @@ static const double LEFT = 0.1, WITHIN = 0.5;
  * no more than NEXT times that between paragraphs, or NEXT_LINE of its own height. */
 static const double LOOSE = 0.6, NEXT = 1.3, NEXT_LINE = 0.5;
 
-/* A column begins beside something if it begins so much lower than the one beside it, in heights of the page.
- */
+/* A column begins beside something if it begins at least LOWER below the column beside it, as a share of the
+ * page's height. */
 static const double LOWER = 0.025;
 
-/* A page number is below the middle of columns if it is no further from it, in widths of them. */
+/* A page number is below the middle of columns if its own middle is less than MIDDLE away from theirs, as a
+ * share of their width. */
 static const double MIDDLE = 0.05;
 
 /* Returns the widest gap of s of which no more than `left` is white in `in`, which covers s and more; of a

@@ -4,7 +4,8 @@
  * The search tree is explored in rounds. A round takes the first subtrees that are left, at most ROUND, and
  * visits at most NODES nodes of each; what is left of them takes their place. All subtrees of a round begin
  * with the best tour of the rounds before, so they may be explored in any order, by any number of threads,
- * with the same answer. */
+ * with the same answer: a caller shares them out (tsp_tree_*), or tsp_exact explores them one by one. Cities
+ * that coincide are merged first; a search that its limit stops has the best tour so far and a bound. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"

@@ -78,9 +78,9 @@ typedef struct search {
     double *removal; /* [n]: by how much the bound rises if the edge to the parent is removed */
     double end_removal[2];
     /* Scratch. */
-    choice *choices; /* [n] */
-    double *doubles; /* the arrays of doubles in one block, and those of ints */
-    int *ints;
+    choice *choices;  /* [n] */
+    double *doubles;  /* one block for all arrays of doubles of this struct */
+    int *ints;        /* and one for those of ints */
     int *list, *from; /* [n]: Prim: cities outside the tree, and the tree city nearest to each; keep_tour: the
                          two neighbours of a city */
     double *reach, *toll; /* [n] */
