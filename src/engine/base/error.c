@@ -1,4 +1,5 @@
-/* Formats error messages into an onet_error: numbers as in the C locale, text from files escaped. */
+/* Writes the message of an error and the field of the options that it is about into an onet_error (numbers
+ * as in the C locale, text from files escaped), and puts a prefix in front of a message. */
 #include "engine/base/error.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-/* Reports errors: each function returns a status, which is also the program's exit status, and writes one
- * error message for the user that says what is wrong, where, and what to do. */
+/* Reports errors: fail, fail_field and fail_memory write a message for the user, which says what is wrong,
+ * where, and what to do, and the name of the wrong option's field into an onet_error; they return a status,
+ * which is also the program's exit status. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 

@@ -1,5 +1,5 @@
-/* Converts between float and the 16-bit floating-point formats of files, bit by bit, and arrays of them with
- * the instructions of x86-64 where the CPU has them. */
+/* Converts half precision from and to float and bfloat16 to float, bit by bit; and arrays of half precision
+ * with the instructions of x86-64 where the CPU has them. */
 #include "engine/base/half.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
-/* Converts the 16-bit floating-point numbers of files, half precision (IEEE 754 binary16) and bfloat16 (the
- * upper half of a float), from and to float, in which all arithmetic is done. */
+/* Converts the 16-bit floating-point numbers of files: half precision (IEEE 754 binary16) from and to float,
+ * one by one or as arrays; bfloat16 (the upper half of a float) only to float. All arithmetic is done in
+ * float. */
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
 

@@ -1,5 +1,6 @@
-/* Finds and loads libordernet-cuda.so and libordernet-mpi.so with dlopen, and finds the folder of the running
- * program or library. */
+/* Loads a shared library with dlopen, from the file that an environment variable names, from beside the
+ * program or from the loader's path, and returns one of its symbols. Finds the folder of the running program
+ * or library in /proc/self/maps. */
 #include "engine/base/library.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* Loads shared libraries at run time, since not every machine has what they need (CUDA, MPI), and finds the
- * folder that the running program or library was loaded from. */
+/* Loads shared libraries at run time and finds a function in them, since not every machine has what they
+ * need (CUDA, MPI). Also finds the folder that the running program or library was loaded from. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 

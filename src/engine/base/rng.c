@@ -1,4 +1,4 @@
-/* Draws random numbers with xoshiro256**: integers, uniform and normal floats, permutations. */
+/* Draws random numbers with xoshiro256**: integers, uniform and normal doubles, permutations. */
 #include "engine/base/rng.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Creates and renames temporary files on Linux: without a name until the end where the file system can
- * (O_TMPFILE), as PATH.tmp.PID elsewhere. src/front/wasm has the version for the browser. */
+/* Creates, syncs and renames temporary files on Linux: without a name until the end where the file system
+ * can (O_TMPFILE), else as PATH.tmp.PID, locked. Removes those that killed processes left behind.
+ * src/front/wasm has the version for the browser. */
 #include "engine/base/temporary.h"
 
 #include <dirent.h>

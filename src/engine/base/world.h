@@ -1,6 +1,7 @@
-/* Connects the ranks (MPI processes, started by mpirun) that work on one run: all-reduce, broadcast, send,
- * receive. The MPI code is in a library of its own (src/engine/mpi), which is loaded only if the environment
- * says that there are several ranks, so that a single process needs no MPI. */
+/* Connects the ranks (MPI processes, started by mpirun or srun) that work on one run: all-reduce, broadcast,
+ * send, receive; lets them agree on the first error and compare data. The MPI code is in a library of its
+ * own (src/engine/mpi), loaded only if the environment says that there are several ranks, so that a single
+ * process needs no MPI. */
 #ifndef BASE_WORLD_H
 #define BASE_WORLD_H
 

@@ -1,6 +1,7 @@
-/* Declares the readers and writers of CSV with a header: one item per row, a column that names its set, one
- * with its rank, perhaps one that marks context items, the others features or text. The rows of a set need
- * not be adjacent, so a file is read whole before its first set is known. */
+/* Declares the table that a CSV file with a header is read into: an item per row, and columns that name its
+ * set, give its rank, mark context items, or are features or text. Declares its reader and the steps of
+ * reading: header, rows, choice of features, sets, relations; and the access to rows that are written back.
+ * The rows of a set need not be adjacent, so a file is read whole. */
 #ifndef DATA_CSV_H
 #define DATA_CSV_H
 

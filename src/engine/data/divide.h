@@ -1,5 +1,6 @@
-/* Finds sets that must stay together when data are split for training and validation (equal sets, sets of one
- * group), and splits the data at random without separating them. */
+/* Hashes items and counts the sets of one collection that are also in another; finds sets that must stay
+ * together when data are split for training and validation (equal sets, sets of one group), and splits the
+ * data at random without separating them. */
 #ifndef DATA_DIVIDE_H
 #define DATA_DIVIDE_H
 

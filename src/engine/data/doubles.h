@@ -1,5 +1,6 @@
-/* Keeps the values of sets in double beside float32 where a feature needs it, and finds the features that do:
- * those that float32 rounds so much that distinct values blur. */
+/* Reads the features of sets in double where they are kept beside float32 (onet_sets.exact). Finds the
+ * features that need it, those that float32 rounds too much or in which it makes different values equal, and
+ * frees the doubles if there is none. */
 #ifndef DATA_DOUBLES_H
 #define DATA_DOUBLES_H
 

@@ -1,7 +1,7 @@
 /* Describes the data formats. Each is one struct, in the file that reads and writes it, and one line of
  * data_formats: its name, how to recognise it, what it can hold, how it is read and written. The options of
- * the commands, their help, and the checks come from there. Also declares the readers and writers of npz,
- * safetensors and text. */
+ * the commands, their help, and the checks come from there. Also declares the readers and writers of npz and
+ * of binary sets (safetensors), and the parser of text. */
 #ifndef DATA_FORMAT_H
 #define DATA_FORMAT_H
 

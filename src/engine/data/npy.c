@@ -1,4 +1,5 @@
-/* Reads an array in NumPy's .npy format: its header, and numbers of any type, byte order and layout. */
+/* Reads an array in NumPy's .npy format: its header, and booleans, integers or floats of up to 64 bits in
+ * any byte order and layout. */
 #include "engine/data/npy.h"
 
 #include <inttypes.h>

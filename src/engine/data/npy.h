@@ -1,5 +1,5 @@
-/* Reads arrays in NumPy's .npy format (a header in text, then the numbers), of any number type, byte order
- * and layout; used by npz.c. */
+/* Reads arrays in NumPy's .npy format (a header in text, then the numbers): booleans, integers and floats of
+ * up to 64 bits, in any byte order and layout; used by npz.c. */
 #ifndef DATA_NPY_H
 #define DATA_NPY_H
 

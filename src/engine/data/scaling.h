@@ -1,6 +1,7 @@
-/* Transforms features before the network standardises them: centres them, or replaces them by quantiles of
- * the training data, and adds ranks within the set. It works in double on the CPU, before the items are
- * rounded to float32, so that every kernel and device sees the same numbers. */
+/* Declares the scaling of features and relations, which comes before the network's standardisation: features
+ * are centred, or replaced by quantiles of the training data, and ranks within the set added. It is parsed
+ * from an option, learned, applied, and kept in the model's file. It works in double on the CPU, so that
+ * every kernel and device sees the same numbers. */
 #ifndef DATA_SCALING_H
 #define DATA_SCALING_H
 

@@ -1,6 +1,6 @@
-/* Declares the internal functions for files of sets: readers of one set at a time (reader.c), whole files and
- * records (sets_io.c), and options of writers (writer.c). Used by the engine, its tests and the fuzz targets.
- */
+/* Declares the internal functions for files of sets: a reader that returns the sets one by one or a whole
+ * file (reader.c), conversions between records and sets (sets_io.c), and the options of writers (writer.c).
+ * Used by the engine, its tests and the fuzz targets. */
 #ifndef DATA_SETS_IO_H
 #define DATA_SETS_IO_H
 

@@ -1,5 +1,6 @@
-/* Recognises numbers, dates and times that are not written as this program reads them, such as 48,85, 1,234,
- * 5% or 31.12.2024, and says how to write them: columns of such texts are measurements, not categories. */
+/* Recognises numbers, dates, times and dashes that are not written as this program reads them, such as
+ * 48,85, 1,234, 5% or 31.12.2024, says how to write them, and decides whether a column consists of such
+ * texts: they are measurements, not categories. */
 #ifndef DATA_SPELLING_H
 #define DATA_SPELLING_H
 

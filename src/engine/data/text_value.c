@@ -1,4 +1,5 @@
-/* Converts truth values and ISO 8601 dates to numbers (text_value.h). */
+/* Converts truth values and ISO 8601 dates and times to numbers, and hashes the fractions of a second that a
+ * double rounds (text_value.h). */
 #include "engine/data/text_value.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Converts text in numeric columns to numbers: true and false to 1 and 0, ISO 8601 dates to seconds since
- * 1970. */
+/* Converts text in numeric columns to numbers: true and false to 1 and 0, ISO 8601 dates and times to
+ * seconds since 1970. Also hashes the fractions of a second that a double rounds. */
 #ifndef DATA_TEXT_VALUE_H
 #define DATA_TEXT_VALUE_H
 

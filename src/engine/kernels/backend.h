@@ -1,6 +1,7 @@
-/* Defines the interface of a backend, which computes training steps. There are two: cpu.c, with any kernel
- * set and any number of threads, and CUDA, in a library of its own. The training loop uses backends through
- * this table alone. */
+/* Defines the interface of a backend, which computes training steps: its table of functions, the net that it
+ * opens, the size of a batch, and, for tests, the stages of a step. There are two: cpu.c, with any kernel
+ * set and number of threads, and CUDA, in a library of its own. The training loop uses backends through this
+ * table alone. */
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 

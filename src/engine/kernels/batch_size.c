@@ -1,5 +1,5 @@
-/* Computes the size of a batch (sums and maxima over its sets), and whether it fits in the memory allocated.
- */
+/* Computes the size of a batch: numbers of sets, items, pairs and steps, and the largest set. Tells whether
+ * it fits in the memory allocated for another size, and returns the larger of two, number by number. */
 #include "engine/kernels/backend.h"
 
 void batch_size_add(batch_size *size, int n, int m) {

@@ -1,4 +1,6 @@
-/* Declares the state of a training step on the CPU and the functions of its layers (cpu_*.c). */
+/* Declares the state of a training step on the CPU, which holds the arrays of a batch and its sets in
+ * chunks, and the functions of cpu*.c: jobs on threads, sums over the batch, batch norms, memory, the
+ * layers, and the optimiser. */
 #ifndef KERNELS_CPU_H
 #define KERNELS_CPU_H
 

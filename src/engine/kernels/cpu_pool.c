@@ -1,4 +1,6 @@
-/* Computes the pool of an encoder block over the other items, forward and backward, on the CPU. */
+/* Computes the pooled features of an encoder block on the CPU, forward and backward, from the best or the
+ * sum over the other items, which the kernels have found: applies the block's second batch norm and, for the
+ * mean, divides. */
 #include "engine/kernels/cpu_pool.h"
 
 /* With z_ij = g*u_ij + e, norm2 of a cell, and over j != i:

@@ -1,5 +1,6 @@
-/* Computes the pool (max or mean) of an encoder block on the CPU, for training and for ordering; onet_pool
- * lists the pools. */
+/* Completes the pool (max or mean) of an encoder block on the CPU, for training and for ordering: makes the
+ * pooled features from the best or the sum that the kernels found, and their gradient. onet_pool lists the
+ * pools. */
 #ifndef KERNELS_CPU_POOL_H
 #define KERNELS_CPU_POOL_H
 

@@ -1,6 +1,8 @@
 /* Declares the kernels, the innermost loops of the net on a CPU, as one table of functions for each
- * instruction set. plain.c is the reference; avx2.c, avx512.c, neon.c and simd128.c must pass the same tests.
- * All work on one set (or one small matrix), use one thread and allocate nothing. */
+ * instruction set: matrix product, encoder and decoder blocks forward and backward, output layer, sums for
+ * batch norms, Adam. plain.c is the reference; avx2.c, avx512.c, neon.c and simd128.c must pass the same
+ * tests. Each works on one set, one matrix or one block of parameters, uses one thread and allocates
+ * nothing. */
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 

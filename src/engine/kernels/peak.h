@@ -1,4 +1,5 @@
-/* Measures the peak speed of this machine, to which every speed measured in the same run is compared. */
+/* Measures the peak speed of this machine's CPU in GFLOP/s, to which every speed measured in the same run is
+ * compared. */
 #ifndef KERNELS_PEAK_H
 #define KERNELS_PEAK_H
 

@@ -1,6 +1,6 @@
-/* Adds relations (pair features e_ij) to the first layer of an encoder block, on the CPU, forward only: makes
- * the rows c_j + We [e_ij e_ji] of item i, which the pair kernels take in place of c_j (formula:
- * cpu_encoder.c). Used by training (cpu_encoder.c) and ordering (decode/encode.c). */
+/* Reads the relations (pair features e_ij) of a set, standardised, and adds them to the first layer of an
+ * encoder block, on the CPU, forward only: makes the rows c_j + We [e_ij e_ji] of item i, which the pair
+ * kernels take in place of c_j (formula: cpu_encoder.c). Used by training and ordering. */
 #ifndef KERNELS_RELATIONS_H
 #define KERNELS_RELATIONS_H
 

@@ -1,4 +1,5 @@
-/* Transposes, splits, pads and packs the parameters for the CPU kernels; folds norms into weights. */
+/* Transposes, splits, pads and packs the parameters for the CPU kernels; computes batch norms from stored
+ * statistics, and folds norms into weights. */
 #include "engine/kernels/weights.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Prepares the parameters for the CPU kernels, anew at each step: transposed, split into the parts that
- * multiply x_i, x_j, x', y', earlier v and p, padded to LANES, packed into panels. Also folds norms into
- * weights. */
+ * multiply x_i, x_j, x', y', earlier v and p, padded to LANES, packed into panels. Also holds a batch norm
+ * as a factor and an offset per channel, computes it from stored statistics, and folds norms into weights. */
 #ifndef KERNELS_WEIGHTS_H
 #define KERNELS_WEIGHTS_H
 

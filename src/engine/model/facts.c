@@ -1,5 +1,6 @@
-/* Returns facts about a model for the public API: its checksum, kind, the ranker's weights, its training
- * record entry by entry (a program may set entries of its own), and its tensors one by one. */
+/* Returns facts about a model for the public API: its checksum, its kind, network or ranker (a net without
+ * blocks), a ranker's weights, whether its norm statistics depend on the set size, the entries of its
+ * training record, and the name and shape of each tensor. A program may set entries of the record. */
 #include <stdio.h>
 #include <string.h>
 

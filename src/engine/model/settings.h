@@ -1,5 +1,6 @@
-/* Lists the settings of a network. All code that reads, writes, compares or shows every setting goes through
- * this list, so that a new setting is a member of onet_settings and a row here. */
+/* Lists the settings of a network with their names and limits, and checks them. All code that reads, writes,
+ * compares or shows every setting goes through this list, so that a new setting is a member of onet_settings
+ * and a row here. */
 #ifndef MODEL_SETTINGS_H
 #define MODEL_SETTINGS_H
 
