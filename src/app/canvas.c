@@ -1,6 +1,6 @@
-/* Opens a cairo drawing surface for an SVG or PNG file, writes the file, and draws what all pictures share:
- * text, dots, colours; computes the distance of ticks. Also checks before long work that a picture can be
- * written and replaces no input. */
+/* Opens a cairo drawing surface for an SVG or PNG file, or for one of each, writes the file, and draws what
+ * all pictures share: text, dots, colours; computes the distance of ticks. Also checks before long work that
+ * a picture can be written and replaces no input. */
 #include "app/canvas.h"
 
 #include <cairo/cairo-svg.h>

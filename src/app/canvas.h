@@ -1,7 +1,7 @@
-/* A cairo drawing surface that is written as an SVG or PNG file, by the ending of the file name; a failure
- * leaves no incomplete file. Used by the charts and by the pictures of tours and pages. Coordinates are
- * points; a PNG has 2 pixels per point. Also checks before long work that a picture can be written
- * and replaces no input. */
+/* A cairo drawing surface that is written as an SVG or PNG file, by the ending of the file name, or as one of
+ * each if it has neither ending; a failure leaves no incomplete file. Used by the charts and by the pictures
+ * of tours and pages. Coordinates are points; a PNG has 2 pixels per point. Also checks before long work that
+ * a picture can be written and replaces no input. */
 #ifndef APP_CANVAS_H
 #define APP_CANVAS_H
 

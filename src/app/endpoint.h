@@ -1,6 +1,6 @@
 /* Defines an endpoint of the server: the functions that parse the JSON body of a POST request to one path,
- * hand the request to worker threads, and write its answer as JSON. A task lists its endpoints in its `task`
- * (app/task.h). */
+ * hand the request to worker threads, and write its answer as JSON. Also defines a request, its limits, and
+ * the models and batchers that all endpoints share. A task lists its endpoints in its `task` (app/task.h). */
 #ifndef APP_ENDPOINT_H
 #define APP_ENDPOINT_H
 

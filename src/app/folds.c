@@ -1,5 +1,6 @@
 /* Runs cross-validation (`train --folds`): divides the sets into folds, trains a model per fold on the other
- * folds, measures it on the fold left out, and reports over all sets. */
+ * folds, measures it on the fold left out, reports over all sets, and compares with simple rules in the same
+ * folds. */
 
 #include <stdlib.h>
 

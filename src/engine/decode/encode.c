@@ -1,6 +1,7 @@
-/* Runs the encoder on the CPU to put a set, or a group of small ones, in order: the encoder's blocks with
- * their norms folded in, then the products of single items that the decoder starts from. The rows of all sets
- * of a group are multiplied together, so that the weights are read once per group. */
+/* Runs the encoder on the CPU to put a set, or a group of small ones, in order: standardises the items, adds
+ * features relative to the set where the model has them, computes the encoder's blocks on all pairs of items,
+ * with the norms folded in, and then the products of single items that the decoder starts from. The rows of
+ * all sets of a group are multiplied together, so that the weights are read once per group. */
 #include "engine/decode/encode.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Puts sets in order, or scores given orders, on a GPU: sends the folded weights, sends the sets grouped by
- * size with their constraints, and writes the results back in the order of the sets. */
+ * size with their constraints and relations, and writes the results back in the order of the sets. */
 #include "engine/decode/gpu.h"
 
 #include <math.h>

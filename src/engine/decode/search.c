@@ -1,6 +1,7 @@
 /* Searches the order of a set step by step on the CPU, by beam search, greedily, by sampling, or along a
- * given order to score it, under constraints. The greedy orders of a group of sets are searched in lockstep.
- */
+ * given order to score it, under constraints. Where a beam search of a small set shall give only the best
+ * order, the greedy order is found first, for all sets of a group in lockstep, and rules out less probable
+ * beams. */
 #include "engine/decode/search.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Puts sets in order with several ranks (MPI processes). Rank 0 has the sets and divides them into one slice
- * per rank, of nearly equal work; the others wait for a request, order their slice, and send the answers
- * back. */
+/* Puts sets in order, or scores the orders that they have, with several ranks (MPI processes). Rank 0 has the
+ * sets and divides them into one slice per rank, of nearly equal work; the others wait for a request, work on
+ * their slice, and send the results back. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Compares a model with guessing, the best single feature and the linear ranker on the same sets, tests
- * whether it beats them, and writes the conclusion. */
+/* Compares a model with guessing, the best single feature and the linear ranker on the same sets, tests which
+ * is better beyond chance, and writes the conclusion. Feature and ranker are chosen on training sets or,
+ * without these, by cross-validation. Tests count equal sets as one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

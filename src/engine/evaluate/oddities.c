@@ -1,5 +1,6 @@
-/* Finds what looks wrong in training sets (contradictions, ranks given as orders, constant, id-like or
- * heavy-tailed features, equal items, too few sets) and describes it in words. */
+/* Finds what looks wrong in training sets and describes it in words: contradictions, ranks given as orders,
+ * features that are constant in all items or in each set, id-like or heavy-tailed, equal items, sets of one
+ * item, too few sets. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Measures the speed of training and ordering, on weights and sets that model/generated.c makes by formula,
- * and the peak speed of the CPU to compare it with; tells how many threads a number of threads means here. */
+ * and the peak speed of the CPU to compare it with. Also tells how many threads a thread option stands for on
+ * this machine (0: one per CPU). */
 #include <math.h>
 #include <stdlib.h>
 

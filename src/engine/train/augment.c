@@ -1,5 +1,6 @@
 /* Augments the sets of an epoch: drops items and their relations, crops large sets, makes words unknown, adds
- * noise to features, and puts wrong items in the order that the decoder is given. */
+ * noise to features, and puts wrong items in the order that the decoder is given. Features relative to the
+ * set keep their values; ranks within the set are computed anew where items are left out. */
 #include "engine/train/augment.h"
 
 #include <math.h>

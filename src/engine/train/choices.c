@@ -1,5 +1,6 @@
-/* Lists the named options of training: learning-rate schedules, kinds of batch, norm statistics, precisions,
- * and how the models of an ensemble differ in their features. */
+/* Lists the values, each with its name and meaning, of training options that are chosen by name:
+ * learning-rate schedule, kind of batch, norm statistics, precision, and how the models of an ensemble differ
+ * in their features. */
 #include "engine/base/choice.h"
 
 const onet_choice *onet_schedules(void) {

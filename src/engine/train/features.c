@@ -1,5 +1,5 @@
-/* Reports how training scales each feature, and which items it then cannot distinguish (onet_train_features).
- */
+/* Finds how training would scale each feature, and counts the items that it then could not distinguish from
+ * another item of their set (onet_train_features). */
 #include <stdlib.h>
 #include <string.h>
 

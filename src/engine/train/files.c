@@ -1,5 +1,5 @@
-/* Manages the files of a training run: takes its lock, names and resumes its files, removes those of an older
- * run, writes checkpoints, and returns the best model. */
+/* Manages the files of a training run: takes the lock, resumes from the checkpoint, opens the log, removes
+ * the checkpoint and best model of an older run, writes checkpoints, and loads the best model at the end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

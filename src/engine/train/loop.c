@@ -1,5 +1,6 @@
-/* Runs the training loop: steps with their learning rate, and between two steps what is due of log,
- * validation, progress and checkpoint; decides when the training ends. */
+/* Runs the training loop: steps with their learning rate, the moving average of the weights, and between two
+ * steps what is due of log, validation, progress and checkpoint. Keeps the model with the best validation,
+ * and decides when the training ends. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Makes the names of the files beside a model: m.safetensors has m.best.safetensors, m.log.csv and so on. */
+/* Makes the names of the files beside a model: m.safetensors has m.best.safetensors, m.log.csv and so on, and
+ * of several models that are trained together the first is m.1.safetensors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

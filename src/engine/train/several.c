@@ -1,5 +1,5 @@
-/* Implements onet_train: trains one model, or several at the same time or one after the other, which are
- * merged. */
+/* Implements onet_train: trains one model, or several at the same time or one after the other; merges several
+ * into one, and measures that on the validation sets. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

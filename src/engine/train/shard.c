@@ -1,5 +1,5 @@
-/* Sends the training sets from rank 0 to the ranks, to each its share, and the vocabulary, columns, scaling
- * and relations; finds the sets of a batch that a rank owns. */
+/* Sends each rank its share of the training sets that rank 0 has read, and all ranks the vocabulary, the
+ * columns, the scaling and how relations are named and made; finds the sets of a batch that a rank owns. */
 #include "engine/train/shard.h"
 
 #include <stdlib.h>

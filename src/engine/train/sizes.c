@@ -1,5 +1,6 @@
-/* Collects the batch norms' statistics of many batches, and fits them to the set size (rows for single sizes,
- * a line in 1/n) or averages them over all cells; writes the result to the model. */
+/* Collects the batch norms' statistics of many batches and writes them to the model. From batches of one set
+ * size each: a row of statistics for every frequent size and, for other sizes, a straight line in 1/n (n: the
+ * set size). From batches of mixed sizes: one mean and variance over all of them. */
 #include "engine/train/sizes.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Fits the batch norms' statistics, measured on many batches with the final weights, as a function of the set
- * size. */
+ * size or, where batches mix sizes, averages them. */
 #ifndef TRAIN_SIZES_H
 #define TRAIN_SIZES_H
 

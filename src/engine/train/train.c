@@ -1,5 +1,6 @@
-/* Trains one model with one rank or many (train_together, called by several.c): prepares a run, goes through
- * its loop, and returns its model. */
+/* Trains one model with one rank or many (train_together, called by several.c): scales the sets and
+ * distributes them to the ranks, counts the steps, makes the model and its state or resumes them, opens the
+ * CPU or GPU, runs the loop (loop.c), and returns and saves the model. Also resolves the automatic pool. */
 #include "engine/train/train.h"
 
 #include <inttypes.h>

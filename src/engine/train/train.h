@@ -1,5 +1,6 @@
-/* Declares the training of one model with one rank or many, the options of the members of an ensemble, the
- * pool of AUTO, and the names of files beside a model. */
+/* Declares the training of one model with one rank or many, the options of each model of an ensemble, the
+ * choice of the pool where it is AUTO, the ranker's training for onet_compare, and the names of files beside
+ * a model. */
 #ifndef TRAIN_TRAIN_H
 #define TRAIN_TRAIN_H
 

@@ -1,6 +1,7 @@
-/* Implements onet_tune: successive halving over the settings of space.c, trial by trial. Which settings are
- * tried next follows from the results and times of the trials before, so a resumed search replays its old
- * trials as if it had just run them. */
+/* Implements onet_tune, the search for settings from start to end: has the sets divided, runs generations of
+ * trials by successive halving over the settings of space.c, decides how many models of the best to merge,
+ * has that choice measured, and returns it. What is tried next follows from the results and times of the
+ * trials before, so a resumed search replays its old trials as if it had just run them. */
 #include "ordernet_tune.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* ordernet draw: draws learning curves from the log files of trainings. */
+/* ordernet draw: draws how exact match on the validation sets, the loss or the log-likelihood changed over
+ * the epochs of trainings: one line for each log file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

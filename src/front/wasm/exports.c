@@ -1,7 +1,7 @@
-/* The C functions that the browser page calls for models, orders, sets and training (those of the tasks:
- * src/tasks/TASK/wasm). Arguments are numbers and pointers into the memory of the WebAssembly module; files
- * are those that the browser page put into the module's file system (web/files.js). On failure a function
- * returns NULL, -1 or a status, as each says, and web_error returns the error message. */
+/* The C functions that the browser page calls for models, orders, sets, training, the search for settings and
+ * the comparison with simple rules (those of the tasks: src/tasks/TASK/wasm). Arguments are numbers and
+ * pointers into the memory of the WebAssembly module; files are in the module's file system (web/files.js).
+ * On failure a function returns NULL, -1 or a status, and web_error the error message. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
