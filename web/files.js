@@ -1,5 +1,5 @@
-// Implements functions that the WebAssembly module imports: the system calls of WASI, preview 1 (files in memory,
-// the clock), Unicode functions and the conversion of text encodings.
+// Holds files in memory for the WebAssembly module and implements the functions that it imports: the system calls
+// of WASI, preview 1 (files and the clock), Unicode functions and the conversion of text encodings.
 import { convert, known } from "./encodings.js";
 
 const OK = 0, EBADF = 8, EEXIST = 20, EINVAL = 28, ENOENT = 44, ENOSYS = 52;

@@ -1,5 +1,6 @@
-// The view of layouts: opens files of scanned pages (PAGE XML, ALTO, hOCR), shows the regions and the order in
-// which they are read, lets the user correct it, and saves the files with nothing but the order changed.
+// The view of layouts: opens files of scanned pages (PAGE XML, ALTO, hOCR) and their scans, shows the regions and
+// the order in which they are read, lets the user correct it, and saves the files with nothing but the order
+// changed.
 import { fetchBytes } from "./client.js";
 import { $, attempt, el, save, svg, takeDrops, takeFiles } from "./dom.js";
 import { unpack } from "./unpack.js";

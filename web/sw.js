@@ -1,6 +1,6 @@
-// Service worker: caches the page for later visits, with and without a network. `make page` fills in the
-// lists.
-// Pages in other folders of the origin have caches of their own.
+// Service worker: caches the page for later visits, with and without a network, and the model of words once it is
+// used. `make page` fills in the list of files and the versions. Pages in other folders of the origin have caches
+// of their own.
 const OWN = `ordernet ${registration.scope} `;
 const VERSION = `${OWN}page-@VERSION@`, WORDS = `${OWN}words-@WORDS@`;
 const FILES = [@FILES@];

@@ -6,8 +6,9 @@
     model.save("mine.safetensors")
     ordernet.load("mine.safetensors").order(items)
 
-A set is an array (items, features); its order is an index array: order[t] is the item at place t. See
-docs/python.md.
+A set is an array (items, features); its order is an index array: order[t] is the item at place t. The package
+also has Sets (from files and data frames), baselines (compare, Ranker), and, with models that come with it,
+reading_order, tour and unscramble. See docs/python.md.
 """
 
 from ._compare import Comparison, Ranker, compare

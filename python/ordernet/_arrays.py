@@ -1,4 +1,5 @@
-"""Checks what a user gives as numbers, orders and relations, and turns it into flat NumPy arrays for the C library."""
+"""Checks what a user gives as numbers, orders, context flags and relations, and turns it into flat NumPy arrays for
+the C library. Also holds hashes of values that the features do not tell (class _Lost)."""
 
 from __future__ import annotations
 

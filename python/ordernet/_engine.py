@@ -1,6 +1,6 @@
-"""Wraps a model of the C library: orders and scores sets with it, holds the answers, and caches its orderers (which
-run the search), so that each thread and each choice of search options has its own.
-"""
+"""Defines class Engine, a model of the C library: loads, saves and calibrates it, finds words in its vocabulary, orders
+and scores sets with it. It caches orderers (class Orderer, which runs the search), so that each thread and each choice
+of search options has its own. Class Answers holds the orders that are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predicts the reading order of the regions of a page with the shipped model (ordernet.reading_order)."""
+"""Predicts the reading order of the regions of a page with the shipped or a given model (ordernet.reading_order)."""
 
 from __future__ import annotations
 

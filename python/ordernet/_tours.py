@@ -1,6 +1,5 @@
-"""Finds tours through points of the plane (by the shipped network, exactly, and by Christofides' heuristic) and measures
-their length.
-"""
+"""Finds tours through points of the plane (by the shipped network or a given one, exactly, and by Christofides'
+heuristic) and measures their length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts scrambled words in order with the shipped model (ordernet.unscramble)."""
+"""Puts scrambled words, a text or a list, in order with the shipped model or a given one (ordernet.unscramble)."""
 
 from __future__ import annotations
 

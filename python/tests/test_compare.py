@@ -1,4 +1,4 @@
-"""Tests the comparison with baselines: the report after fit, the linear ranker, boosted trees."""
+"""Tests the comparison with baselines: compare(), the report after fit, the linear ranker, boosted trees."""
 
 import pickle
 import subprocess

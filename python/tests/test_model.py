@@ -1,4 +1,5 @@
-"""Tests fit, predict, save, load, fine-tuning and measures, and that they agree with the program."""
+"""Tests fit, predict, save, load, fine-tuning, calibration, feature importance and evaluation of an OrderNet;
+training, orders, calibration and measures are compared with the program's."""
 
 import copy
 import inspect

@@ -1,4 +1,5 @@
-"""Tests ordernet.reading_order, the reading order of pages, and the example that orders PDFs with it."""
+"""Tests ordernet.reading_order, the reading order of pages, and examples/pdf.py, which orders PDFs and docling's
+documents with it."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""Tests tours, and words in order (ordernet.tour, ordernet.unscramble)."""
+"""Tests tours (by the network, exact, by Christofides' heuristic) and words in order (ordernet.unscramble), also
+against the program."""
 
 import itertools
 import json

@@ -1,5 +1,5 @@
-/* ordernet pages generate: writes random synthetic page layouts with an undisputed reading order, as JSON
- * Lines. */
+/* ordernet pages generate: writes random synthetic page layouts with an undisputed reading order, of one
+ * family (such as columns or tables) or of all that are read from left to right, as JSON Lines. */
 #include <stdio.h>
 #include <stdlib.h>
 

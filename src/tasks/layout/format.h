@@ -1,6 +1,7 @@
 /* Defines the formats of page files (PAGE XML, ALTO, hOCR, boxes in JSON), each as functions that read a
  * file, adapt the predicted order to what the file can represent (settle), and write it into the file
- * (change); and the functions that read and write a file in any of them. */
+ * (change); the functions that read and write a file in any of them; and what several formats share, such as
+ * moving the text of regions and lines. */
 #ifndef LAYOUT_FORMAT_H
 #define LAYOUT_FORMAT_H
 

@@ -1,6 +1,6 @@
-/* Generates random synthetic page layouts. A page is laid out in units of text lines from its upper left
- * corner, in reading order; then it is made to look like a scan: rotated, with noisy edges, in pixels, its
- * regions shuffled. */
+/* Generates random synthetic page layouts of a family: columns, headlines, facing pages, notes in the margin,
+ * tables and others. A page is laid out in units of text lines from its upper left corner, in reading order;
+ * then it is made to look like a scan: rotated, with noisy edges, in pixels, its regions shuffled. */
 #include "tasks/layout/generate.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Generates random synthetic page layouts with an undisputed reading order, for training beside real pages
- * and for tests. */
+ * and for tests; lists their families (columns, headlines, tables and others). */
 #ifndef LAYOUT_GENERATE_H
 #define LAYOUT_GENERATE_H
 

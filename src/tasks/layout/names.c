@@ -1,5 +1,5 @@
-/* Finds regions by id with a sorted table and binary search, since a file may have 20,000 regions and as many
- * references; warns of ids that several regions have. */
+/* Finds regions by their ids, or by those of their lines, with a sorted table and binary search, since a file
+ * may have 20,000 regions and as many references; warns of ids that several regions have. */
 #include "tasks/layout/names.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Reads a text file in any encoding as UTF-8, collects replacements and moves of pieces, and writes it back
- * in its encoding. */
+/* Reads a text file as UTF-8 from the encoding that its byte order mark or XML declaration names (else
+ * UTF-8), collects replacements and moves of pieces, and writes it back in its encoding. */
 #include "tasks/layout/xml.h"
 
 #include <errno.h>

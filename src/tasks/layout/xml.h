@@ -1,6 +1,6 @@
-/* Reads a text file in any encoding, parses XML, or HTML that is not XML, into a libxml2 tree, and notes
- * where each element stands in the text, so that pieces of the file can be replaced and moved while all else
- * stays as it was, byte for byte. */
+/* Reads a text file in the encoding that it declares, parses XML, or HTML that is not XML, into a libxml2
+ * tree, and notes where each element stands in the text, so that pieces of the file can be replaced and moved
+ * while all else stays as it was, byte for byte. */
 #ifndef LAYOUT_XML_H
 #define LAYOUT_XML_H
 

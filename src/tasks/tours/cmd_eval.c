@@ -1,6 +1,6 @@
 /* ordernet tsp eval: measures by how much the network's tours are longer than the best known ones, beside
- * other heuristics and results of other solvers read from CSV; prints a table, writes CSV and draws charts.
- */
+ * other heuristics, published figures and results of other solvers read from CSV; prints a table, writes CSV
+ * and draws charts. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

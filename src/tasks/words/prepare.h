@@ -1,6 +1,7 @@
-/* Makes sets of words from text: lines or windows of them in, sets and their vocabulary out, and adds counts
- * of neighbours as a relation. The items of a set are shuffled (the same way in each run), so that their
- * positions reveal nothing about the right order. */
+/* Makes training sets of words and their vocabulary from text: from lines, or from random windows (successive
+ * words) of sentences, whose options are parsed here too. Also adds counts of neighbours as a relation. The
+ * items of a set are shuffled (the same way in each run), so that their positions reveal nothing about the
+ * right order. */
 #ifndef WORDS_PREPARE_H
 #define WORDS_PREPARE_H
 

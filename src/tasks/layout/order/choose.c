@@ -1,8 +1,8 @@
-/* Predicts a page's order and how certain it is: lets the network score the orders of all rules and chooses
- * the most probable one, with a preference for the rule that is usual for the title (on small pages that rule
- * alone decides). Also reads what a model knows of its title. The network nearly always recognises the better
- * one of several complete orders; orders that it searched itself, step by step, were worse on every split
- * (experiments/pages). */
+/* Predicts a page's order and how certain it is: of the rules' orders that keep to the divisions of the page,
+ * chooses the one most probable to the network, with a preference for the rule that is usual for the title;
+ * on small and on huge pages that rule alone decides. Also reads what a model knows of its title. The network
+ * nearly always recognises the better one of several complete orders; orders that it searched itself, step by
+ * step, were worse on every split (experiments/pages). */
 #include "tasks/layout/order/choose.h"
 
 #include <math.h>

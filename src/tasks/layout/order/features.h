@@ -1,5 +1,6 @@
-/* Computes the features of a region: its box relative to the page and to the median region, its kind, and its
- * ranks in the orders of the rules. They do not change when a page is shifted or scaled. */
+/* Computes the features of a region: its box relative to the page and to the median region, its kind, the
+ * region that it lies in, and its ranks in the orders of the rules. They do not change when a page is shifted
+ * or scaled. Also appends a page to sets, with its regions as items. */
 #ifndef LAYOUT_ORDER_FEATURES_H
 #define LAYOUT_ORDER_FEATURES_H
 

@@ -1,8 +1,8 @@
-/* Orders a page by the rule "gutters": divides it by its white space and separators. The page is split into
- * rows wherever white space reaches across it; rows that share their gutters (the white space between
- * columns) form a band of columns, and wide regions and separators divide bands. So columns are found anew in
- * each band, and two paragraphs of neighbouring columns that happen to end at the same height divide
- * nothing. */
+/* Orders a page by the rule "gutters", which divides it by white space and separators: takes one part of the
+ * page after another, lets the other gutters_*.c cut it into bands (rows with the same white between columns)
+ * and columns, and orders what none cuts by XY-cut or the rule "prints"; can list the divisions. Columns are
+ * found anew in each band, so two paragraphs of neighbouring columns that happen to end at the same height
+ * divide nothing. */
 #include "tasks/layout/order/gutters.h"
 
 #include <stdlib.h>

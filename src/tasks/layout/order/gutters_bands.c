@@ -1,4 +1,6 @@
-/* Cuts the rows of a part into bands: rows that follow each other and share their gutters. */
+/* Cuts the rows of a part into bands: rows that follow each other and share their gutters (the white between
+ * columns). Decides which band a heading, a title or a short line is of, and finds columns that begin at
+ * different heights. */
 #include "tasks/layout/order/gutters.h"
 
 /* A gutter goes on where more than LEFT of it is left; what leaves WITHIN of each is within the columns. */

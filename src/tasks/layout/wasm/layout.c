@@ -1,6 +1,6 @@
-/* The C functions that the browser page calls for reading orders: reads a file of pages, finds their orders,
- * takes those that the user corrected, writes the file. Refuses boxes in JSON. Conventions as in
- * src/front/wasm/exports.c. */
+/* The C functions that the browser page calls for reading orders: read a file of pages, describe their
+ * regions (box, kind, beginning of the text), find the orders, take those that the user corrected, write the
+ * file. Refuses boxes in JSON. Conventions as in src/front/wasm/exports.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

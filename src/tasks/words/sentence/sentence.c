@@ -1,5 +1,5 @@
-/* Writes the ordered words of a bag as a sentence: with blanks, punctuation and capital letters where a
- * person would put them. */
+/* Writes the ordered words of a bag as a sentence: with blanks where a person would put them around words and
+ * signs, and capital letters as in a sentence (common words, listed here, lose theirs), as typed, or none. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
