@@ -1,5 +1,5 @@
-/* Fuzz target: reads JSON Lines from any bytes, and compares each line with jansson, as a set and as a value
- * of any kind. */
+/* Fuzz target: reads JSON Lines from any bytes and compares each line with jansson, as a set and as a value
+ * of any kind; then reads and converts the whole as a file of sets (convert_all.h). */
 #include "../tests/json_oracle.h"
 #include "convert_all.h"
 #include "engine/base/json.h"

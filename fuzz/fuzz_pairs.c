@@ -1,5 +1,6 @@
 /* Fuzz target: reads CSV with a second file of relations from any bytes: the items up to the first NUL byte,
- * then the pairs. */
+ * then the pairs. Converts the sets (convert_all.h), and reads them once more with missing values filled in.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
-# Defines tests that take minutes, part of `make check-long`, not of `make check`: learning, planted errors, random kills,
-# every failed allocation. make coverage: the share of the readers' lines and branches that their tests run.
+# Defines tests that take minutes, part of `make check-long`, not of `make check`: learning at full scale; errors planted in the
+# source by hand or by rules, which the tests must notice; training and ordering that is killed at random or short of disk and
+# memory; every failed allocation. make coverage: the share of the readers' lines and branches that their tests run.
 $(B)/tests/learn: tests/long/learn.c $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,CC $<)

@@ -1,4 +1,6 @@
-/* Reads the expected results in tests/golden.safetensors, and compares computed values with them. */
+/* Reads the expected results in tests/golden.safetensors: the names of the cases, their settings and entries.
+ * Also makes records of computed gradients (values, or samples, sum and projections of a large tensor) and
+ * measures how far they are from the expected ones. */
 #include "golden_file.h"
 
 #include <math.h>

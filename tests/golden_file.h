@@ -1,7 +1,8 @@
 /* Reads tests/golden.safetensors: what the PyTorch reference implementation (reference/twin.py) computes in
  * double for generated parameters and batches (reference/README.md describes each entry, model/generated.h
- * makes the inputs). Its tensors are called CASE/ENTRY. The reader needs no part of the library, since the
- * GPU tests link little of it. */
+ * makes the inputs), as tensors called CASE/ENTRY. Also makes records of computed gradients, and measures how
+ * far they are from the file's. Reading needs no part of the library, since the GPU tests link little of it.
+ */
 #ifndef TESTS_GOLDEN_FILE_H
 #define TESTS_GOLDEN_FILE_H
 

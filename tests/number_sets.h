@@ -1,5 +1,6 @@
-/* Test helper: makes sets of numbers with their ascending order, for tests of training by several ranks. As
- * words, each number is a row of a vocabulary of 40. */
+/* Test helper for training by several ranks: makes sets of numbers with their ascending order (as words, each
+ * number is a row of a vocabulary of 40), reverses their orders, and measures how far two models' parameters
+ * are apart. */
 #ifndef TESTS_NUMBER_SETS_H
 #define TESTS_NUMBER_SETS_H
 

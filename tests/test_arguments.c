@@ -1,5 +1,7 @@
-/* Tests every public function with each of its arguments invalid: it must return an error message and never
- * crash. Run it under AddressSanitizer too (make check-asan). */
+/* Calls the public functions (those for pages in test_pages_api.c) with invalid arguments: NULL, options and
+ * settings out of range, data that do not fit. They must return a status and an error message, for an option
+ * with the name of its field, and never crash. Also checks that each function of the public headers is called
+ * here. Run it under AddressSanitizer too (make check-asan). */
 #include <ctype.h>
 #include <glob.h>
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Tests the lists of named values (enum values with their names): every name is unique and found again, every
- * value belongs to its enum. */
+/* Tests the lists of named values (enum values with their names): each value is found by its name and each
+ * name by its value, names are listed for a message, every preset gives a network, and every available kernel
+ * set can be chosen by name. */
 #include <string.h>
 
 #include "engine/base/choice.h"

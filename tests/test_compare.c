@@ -1,5 +1,6 @@
 /* Tests the comparison of a model with simple baselines: the score of guessing against a hand count, ties as
- * random orders, which baseline suffices, and noise that is no better than guessing. */
+ * random orders, which baseline suffices, noise that is no better than guessing, and sets from which nothing
+ * may be concluded (few, equal, learned from, with constraints). */
 #include <math.h>
 #include <string.h>
 

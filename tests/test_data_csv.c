@@ -1,5 +1,6 @@
-/* Tests reading CSV (sets from rows in any order, RFC 4180's quotes and line ends, errors), the CSV output of
- * `order`, and CSV files that are joined. */
+/* Tests CSV: reading (rows of a set anywhere in the file, RFC 4180's quotes and line ends, context items,
+ * errors), what formats without context items or constraints refuse, the CSV output of `order`, and CSV files
+ * that are joined or appended to. */
 #include "data_help.h"
 
 static void reads(void **state) {

@@ -1,5 +1,6 @@
-/* Tests files and streams of sets: conversion from each format to each other, pipes, compression, lines that
- * are too long, words. */
+/* Tests files and streams of sets: conversion between the formats for numbers, each to each; other fields of
+ * a record, which pass through; conversions that are refused; lines that are too long; answers before the end
+ * of a pipe; sets of words. */
 #include "data_help.h"
 
 #include <fcntl.h>

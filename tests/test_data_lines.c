@@ -1,4 +1,5 @@
-/* Tests reading the Pointer Network text format and plain text, and the detection of a file's format. */
+/* Tests the Pointer Network text format (read, written, refused), plain text as sets of words, and the
+ * detection of a file's format. */
 #include "data_help.h"
 
 #include "engine/data/format.h"

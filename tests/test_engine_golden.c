@@ -1,6 +1,6 @@
 /* Tests the engine in float32, with every kernel set that this CPU runs, against the golden results of the
- * PyTorch reference: log-probabilities, loss, every gradient, running statistics, ten steps of Adam, greedy
- * orders. */
+ * PyTorch reference, for sets of one size and of several: log-probabilities, loss, every gradient, running
+ * statistics, ten steps of Adam, greedy orders. Also tests the presets' numbers of parameters. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

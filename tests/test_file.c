@@ -1,4 +1,6 @@
-/* Tests file helpers: compressed and piped input, atomic output, SHA-256, half precision. */
+/* Tests the file helpers: input plain, compressed or from a pipe, by lines of any length, by blocks or as a
+ * whole; atomic output (compressed, to a full disk, beside temporary files that killed processes left);
+ * SHA-256; half precision. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>

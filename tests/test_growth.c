@@ -1,5 +1,5 @@
-/* Tests binary compatibility: callers compiled with option structs of an older or newer header keep
- * working. */
+/* Tests binary compatibility: callers compiled with option structs of an older or newer header keep working;
+ * structs without their size, and reserved fields that are not 0, are refused. */
 #include <string.h>
 
 #include "engine/base/sized.h"

@@ -1,5 +1,5 @@
 /* Tests the handling of Ctrl-C, SIGTERM and SIGHUP: signals that come together count as one, a later one ends
- * the program. */
+ * the program, and a signal that was ignored before the start stays ignored. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -1,4 +1,6 @@
-/* Tests the model file: presets, saving and loading, and every way in which a file can be invalid. */
+/* Tests the model file: presets, saving and loading in single and half precision, and files that other
+ * programs cast to 16 bits. Truncated files, flipped bits, an altered header and invalid numbers or words are
+ * refused with a message. */
 #include <math.h>
 
 #include "data_help.h"

@@ -1,5 +1,6 @@
-/* Tests NumPy's .npz format and the project's binary format. The .npz files in tests/data were made by NumPy
- * (tests/data/make_npz.py). */
+/* Tests NumPy's .npz format and the project's binary format: sets are read from files that NumPy made
+ * (tests/data/make_npz.py), written and read again; whole numbers of every type stay exact or are refused;
+ * damaged files and invalid sets are refused. Also tests how sets in memory grow. */
 #include <math.h>
 
 #include "data_help.h"

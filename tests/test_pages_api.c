@@ -1,4 +1,6 @@
-/* Tests the public API for reading orders of pages (ordernet_pages.h). */
+/* Tests the public API for reading orders of pages (ordernet_pages.h) without a model: the order of boxes,
+ * read from the left or the right, also with a separator; the confidence; the types that names of regions
+ * stand for; and what is refused. */
 #include <math.h>
 
 #include "ordernet_pages.h"

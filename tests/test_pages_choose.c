@@ -1,5 +1,7 @@
-/* Tests which candidate orders the network chooses from on a page, the usual way always among them, and when
- * it takes another one; and when orders that cross the gutter between columns are candidates. */
+/* Tests which orders of a page the network chooses from: that of the usual way (the rule that the model's
+ * pages are usually read by) is always among them, is preferred, and is taken for small pages; orders that
+ * cross the gutter between columns are candidates only if the white space and the pages that the model
+ * learned from allow it. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Tests the paper's form in C (paper_form.c) against the PyTorch reference: two independent programs agree to
- * the last digits of a double, on every golden case. */
+/* Tests the paper's form in C (paper_form.c) against the golden results of the PyTorch reference, on every
+ * golden case: outputs agree to the last digits of a double, and the golden gradients with finite
+ * differences. Also tests the comparison of gradients in golden_file.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

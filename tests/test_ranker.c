@@ -1,5 +1,6 @@
-/* Tests the linear ranker: it finds the weights of a known score, its probabilities are those of the
- * Plackett-Luce model, it works like any other model, and its bits do not depend on the number of threads. */
+/* Tests the linear ranker: it finds the weights of a known score, also with noise and large ranges; its
+ * probabilities are those of the Plackett-Luce model; it sorts a set as a beam search would, also of words;
+ * its bits do not depend on the number of threads. Also tests its optimiser and what is refused. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Tests the safetensors format: what is written can be read, and errors in a file are found and named. */
+/* Tests the safetensors format: what is written can be read, errors in a file are found and named, and of a
+ * compressed file the header is checked before the rest is decompressed. */
 #include <sys/resource.h>
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
-/* Tests the server without sockets: the parser of requests, the JSON of answers, and batching several
- * requests as one. */
+/* Tests the server without sockets: the parser of requests and what it refuses, out-of-memory, the JSON of
+ * answers, batching several requests as one, and the models that it loads by name. */
 #include <string.h>
 
 #include "alloc_count.h"

@@ -1,4 +1,6 @@
-/* Tests charts and drawings of tours: what is left out of them, and pictures that cannot be drawn. */
+/* Tests charts and drawings of tours: points that a chart cannot show are left out, names of cities stand
+ * where they do whatever city a tour begins with, and pictures that cannot be drawn (no tours, no memory) are
+ * refused. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>

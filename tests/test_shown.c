@@ -1,4 +1,5 @@
-/* Tests the escaping of text from files for display in messages. */
+/* Tests how text from files is shown in messages: characters are escaped, long text is cut between
+ * characters, and columns are aligned. */
 #include "engine/base/shown.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* Tests ordernet_tsp.h as a user's program calls it: every method, early ends, and invalid calls. */
+/* Tests ordernet_tsp.h as a user's program calls it: distances of very small and very large coordinates,
+ * every method but the network (test_tsp_net.c), the stop of a search, the start of the local search, the
+ * improvement of a given tour, and invalid calls. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Tests vocabularies through ordernet.h: made from arrays and from a file of vectors, looked up, refused. */
+/* Tests vocabularies through ordernet.h: made from arrays and from a file of vectors, looked up, refused;
+ * shared by several sets; and sets whose items are words. */
 #include "ordernet_io.h"
 #include "ordernet_words.h"
 #include "unit.h"

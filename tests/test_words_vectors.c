@@ -1,4 +1,5 @@
-/* Tests reading word vectors as text: valid files, and each kind of malformed one. */
+/* Tests reading word vectors as text: the forms that several programs write, compressed files, numbers equal
+ * to those of the C library, and malformed lines, refused with the line's number. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* Tests training on the GPU against the plain C kernels: each operation on fresh inputs and over poisoned
- * memory, whole steps and trajectories (also of several ranks), batches of several sizes, the golden cases,
- * the same bits in every run; also benchmarks, and steps for a profiler. Needs a GPU, or the library that
- * emulates one. usage: test_cuda [LIBRARY [small|emulated|races|ranks|bench [PART OF A NAME]|bench-ranks|
- * profile [tsp|words|large [BATCH [ITEMS|FIRST-LAST [graph] [tf32|bf16]]]]]] */
+ * memory, whole steps and trajectories (also of several ranks), sets of several sizes, the golden cases,
+ * TF32 and bfloat16, refusals, the same bits in every run; also benchmarks, and steps for a
+ * profiler. Needs a GPU, or the library that emulates one. usage: test_cuda [LIBRARY [small|emulated|races|
+ * ranks|bench [PART OF A NAME]|bench-ranks|profile [tsp|words|large [BATCH [ITEMS|FIRST-LAST [graph]
+ * [tf32|bf16]]]]]] */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
-/* Launches the one-kernel training step of narrow nets (narrow.cuh), the kernel that packs its weights before
- * it, and the one after it (narrow_rest), which computes the gradients of the weights that multiply rows and
- * adds up parts of the others; decides whether a net and batch are narrow enough; lays out shared memory. */
+/* Three CUDA kernels of the training step of narrow nets, and their launch: narrow_pack packs the weights;
+ * narrow_step runs the forward and backward pass (narrow.cuh); narrow_rest computes the gradients of the
+ * weights that multiply rows and adds up parts of the others. Decides whether a net and batch are narrow
+ * enough, and lays out shared memory. */
 #include "engine/cuda/narrow/decoder.cuh"
 #include "engine/cuda/narrow/encoder.cuh"
 
