@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import math
 from ctypes import byref, c_void_p
@@ -28,6 +29,11 @@ def _repeats(words: Sequence[str]) -> int:
     return product
 
 
+def _log_repeats(words: Sequence[Any]) -> float:
+    """log of how many orders have the same words at the same places. The network gives them one probability."""
+    return sum(math.lgamma(1 + count) for count in collections.Counter(words).values())
+
+
 def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -> Dict[str, float]:
     """The orders of the words of a text, each as a sentence with its probability, best first."""
     engine, bag = net._fitted(), c_void_p()
@@ -50,12 +56,17 @@ def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -
         finally:
             engine.give(orderer)
         found: Dict[str, float] = {}
+        seen = set()
         for k in range(answer.found):
             one = order[k].ctypes.data
             room = ctypes.create_string_buffer(lib.onet_bag_write(bag, one, letters, None, 0) + 1)
             lib.onet_bag_write(bag, one, letters, room, len(room))
             read = room.value.decode("utf-8")
-            found[read] = found.get(read, 0.0) + math.exp(logprob[k])
+            found.setdefault(read, 0.0)
+            placed = tuple(words[i] for i in order[k])
+            if placed not in seen:
+                found[read] = min(1.0, found[read] + math.exp(logprob[k] + _log_repeats(words)))
+            seen.add(placed)
         return found
     finally:
         lib.onet_bag_free(bag)
@@ -80,7 +91,7 @@ def _lists(net: OrderNet, words: Any, wanted: int, beam: int) -> Dict[Tuple[str,
     found: Dict[Tuple[str, ...], float] = {}
     for order, logprob in zip(orders[0], answers.logprob[0]):
         read = tuple(bag[i] for i in order)
-        found[read] = found.get(read, 0.0) + math.exp(logprob)
+        found.setdefault(read, min(1.0, math.exp(logprob + _log_repeats(bag))))
     return found
 
 

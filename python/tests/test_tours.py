@@ -106,6 +106,9 @@ def test_unscramble(program):
     assert ordernet.unscramble("this an is example sentence") == best[0][0]
     repeated = ordernet.unscramble("the cat and the dog", top=5)
     assert len({text for text, _ in repeated}) == 5
+    # All orders that read the same count, those too that the beam has not kept.
+    assert ordernet.unscramble("the " * 9, top=1)[0][1] == pytest.approx(1, abs=1e-5)
+    assert ordernet.unscramble(["the"] * 9, top=1)[0][1] == pytest.approx(1, abs=1e-5)
     assert ordernet.unscramble("Word") == "Word"
     assert ordernet.unscramble("London was born in he .") == "He was born in London."
     assert ordernet.unscramble("London was born in He.", case="keep") == "He was born in London."
