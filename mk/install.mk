@@ -7,8 +7,8 @@ SHARE     := $(PREFIX)/share
 COMPLETE  := $(B)/ordernet.bash $(B)/ordernet.zsh $(B)/ordernet.fish
 HEADERS   := $(wildcard include/*.h)
 MODELS    := $(wildcard models/*.safetensors)
-# The data that the documents order.
-SAMPLES   := $(filter-out %.sh,$(wildcard examples/data/*.* examples/data/pages/*))
+# The data that the documents order, and the programs that they explain.
+SAMPLES   := $(filter-out %.sh,$(wildcard examples/data/*.* examples/data/pages/* examples/*.*))
 DOCS      := LICENSE README.md CHANGELOG.md CITATION.cff $(wildcard docs/* models/*.md) $(SAMPLES)
 
 # Written each time, since PREFIX may differ from one call to the next.

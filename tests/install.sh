@@ -8,7 +8,7 @@ check "make install" $MAKE --no-print-directory install PREFIX="$prefix"
 check "installed program" "$prefix/bin/ordernet" --version
 for file in bin/ordernet $(ls include/*.h) lib/libordernet.a lib/libordernet.so lib/libordernet.so.1 \
     lib/pkgconfig/ordernet.pc share/man/man1/ordernet.1 share/bash-completion/completions/ordernet \
-    share/doc/ordernet/LICENSE share/doc/ordernet/docs/pages.md share/doc/ordernet/examples/data/pages/book.xml share/zsh/site-functions/_ordernet share/fish/vendor_completions.d/ordernet.fish; do
+    share/doc/ordernet/LICENSE share/doc/ordernet/docs/pages.md share/doc/ordernet/examples/data/pages/book.xml share/doc/ordernet/examples/words.c share/zsh/site-functions/_ordernet share/fish/vendor_completions.d/ordernet.fish; do
     check "installed $file" test -s "$prefix/$file"
 done
 [ ! -f "$prefix/share/ordernet/page/index.html" ] ||

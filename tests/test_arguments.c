@@ -566,6 +566,8 @@ static void training(void **state) {
     usage(onet_train_possible(&(onet_train_options){.size = 1}, &err));
     assert_int_equal(onet_train_batch(NULL), 32);
     assert_int_equal(onet_train_batch_related(NULL), 32);
+    assert_int_equal(onet_train_batch_related(&(onet_sets){.count = 1, .width = 1}), 32);
+    assert_int_equal(onet_train_batch(&(onet_sets){.count = 1, .pairs = &(onet_pairs){.width = 1}}), 32);
     o.relate = "nearness";
     usage(onet_train_possible(&o, &err));
     o = small_training();

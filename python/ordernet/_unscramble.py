@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import math
 from ctypes import byref, c_void_p
@@ -28,7 +29,17 @@ def _repeats(words: Sequence[str]) -> int:
     return product
 
 
-def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -> Dict[str, float]:
+def _beam(n: int) -> int:
+    """The default width for n words, that of the program: all orders of five words, less for more than 20."""
+    return min(120, max(5, 50000 // (n * n)))
+
+
+def _log_repeats(words: Sequence[Any]) -> float:
+    """log of how many orders have the same words at the same places. The network gives them one probability."""
+    return sum(math.lgamma(1 + count) for count in collections.Counter(words).values())
+
+
+def _sentences(net: OrderNet, text: str, wanted: int, beam: Optional[int], letters: int) -> Dict[str, float]:
     """The orders of the words of a text, each as a sentence with its probability, best first."""
     engine, bag = net._fitted(), c_void_p()
     data = text.encode("utf-8", "surrogatepass")
@@ -41,6 +52,7 @@ def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -
         if not n:
             raise DataError("there are no words to put in order")
         words = [lib.onet_bag_word(bag, i, None) for i in range(n)]
+        beam = max(beam or _beam(n), wanted)
         top = min(wanted * _repeats(words), beam)
         order, logprob = np.empty((top, n), np.int32), np.empty(top)
         answer = Answer(order=order.ctypes.data, logprob=logprob.ctypes.data)
@@ -50,18 +62,23 @@ def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -
         finally:
             engine.give(orderer)
         found: Dict[str, float] = {}
+        seen = set()
         for k in range(answer.found):
             one = order[k].ctypes.data
             room = ctypes.create_string_buffer(lib.onet_bag_write(bag, one, letters, None, 0) + 1)
             lib.onet_bag_write(bag, one, letters, room, len(room))
             read = room.value.decode("utf-8")
-            found[read] = found.get(read, 0.0) + math.exp(logprob[k])
+            found.setdefault(read, 0.0)
+            placed = tuple(words[i] for i in order[k])
+            if placed not in seen:
+                found[read] = min(1.0, found[read] + math.exp(logprob[k] + _log_repeats(words)))
+            seen.add(placed)
         return found
     finally:
         lib.onet_bag_free(bag)
 
 
-def _lists(net: OrderNet, words: Any, wanted: int, beam: int) -> Dict[Tuple[str, ...], float]:
+def _lists(net: OrderNet, words: Any, wanted: int, beam: Optional[int]) -> Dict[Tuple[str, ...], float]:
     """The orders of a list of words, which stay as they are, each with its probability, best first."""
     try:
         bag = list(words)
@@ -76,18 +93,19 @@ def _lists(net: OrderNet, words: Any, wanted: int, beam: int) -> Dict[Tuple[str,
         raise DataError("there are no words to put in order")
     if len(bag) > MOST_WORDS:
         raise DataError(f"{len(bag)} words: {MOST_WORDS} at most can be put in order here")
+    beam = max(beam or _beam(len(bag)), wanted)
     orders, answers = net._answers([bag], min(wanted * _repeats(bag), beam), beam)
     found: Dict[Tuple[str, ...], float] = {}
     for order, logprob in zip(orders[0], answers.logprob[0]):
         read = tuple(bag[i] for i in order)
-        found[read] = found.get(read, 0.0) + math.exp(logprob)
+        found.setdefault(read, min(1.0, math.exp(logprob + _log_repeats(bag))))
     return found
 
 
 def unscramble(
     words: Union[str, Sequence[str]],
     top: Optional[int] = None,
-    beam: int = 120,
+    beam: Optional[int] = None,
     model: Optional[OrderNet] = None,
     case: str = "sentence",
 ) -> Any:
@@ -100,6 +118,8 @@ def unscramble(
     top
         that many orders, best first, each with its probability: a list of (text or list, probability). Orders
         that read the same count as one.
+    beam
+        the width of the search; None: 120, which covers all orders of five words, and less for more than 20 words
     model
         an OrderNet that orders words; None: the shipped one, for English.
     case
@@ -107,7 +127,7 @@ def unscramble(
         leaves all as typed, "lower" has no capitals.
     """
     wanted = 1 if top is None else _whole(top, "top", 1, 1000)
-    beam = max(_whole(beam, "beam", 1, 100000), wanted)
+    beam = None if beam is None else _whole(beam, "beam", 1, 100000)
     letters = choose("letter_cases", case, "case")
     net = shipped(_shipped, "words") if model is None else model
     fitted(net)

@@ -107,6 +107,17 @@ def test_unscramble(program):
     assert ordernet.unscramble("this an is example sentence") == best[0][0]
     repeated = ordernet.unscramble("the cat and the dog", top=5)
     assert len({text for text, _ in repeated}) == 5
+    # The beam is as wide as the program's, for many words too.
+    words = [f"{i}th" for i in range(50)]
+    line = subprocess.run(
+        [program, "unscramble", "--quiet", "--json", *words], capture_output=True, text=True, check=True
+    ).stdout
+    theirs = [(one["text"], one["probability"]) for one in json.loads(line)["orders"]]
+    for found in (ordernet.unscramble(" ".join(words), top=3), ordernet.unscramble(words, top=3)):
+        assert [p for _, p in found] == pytest.approx([p for _, p in theirs], rel=1e-6)
+    # All orders that read the same count, those too that the beam has not kept.
+    assert ordernet.unscramble("the " * 9, top=1)[0][1] == pytest.approx(1, abs=1e-5)
+    assert ordernet.unscramble(["the"] * 9, top=1)[0][1] == pytest.approx(1, abs=1e-5)
     assert ordernet.unscramble("Word") == "Word"
     assert ordernet.unscramble("London was born in he .") == "He was born in London."
     assert ordernet.unscramble("London was born in He.", case="keep") == "He was born in London."

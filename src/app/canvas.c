@@ -110,10 +110,18 @@ void canvas_text(canvas *c, double x, double y, text_style style, const char *fr
     cairo_new_path(c->cr);
 }
 
+/* Whether PATH.svg would be a hidden file, such as small/.svg, or one that begins with a dash. */
+static bool names_no_file(const char *path) {
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    return !*last || !strcmp(last, ".") || !strcmp(last, "..") || !strcmp(path, "-");
+}
+
 onet_status canvas_both(const char *path,
                         onet_status (*draw)(const void *context, const char *path, onet_error *err),
                         const void *context, onet_error *err) {
     if (ends_in(path, ".svg") || ends_in(path, ".png")) return draw(context, path, err);
+    if (names_no_file(path))
+        return fail(err, ONET_USAGE, "'%s' is no name for a picture; name a file, such as picture.svg", path);
     char name[4096];
     if (strlen(path) + 5 > sizeof name) return fail(err, ONET_USAGE, "the name of the picture is too long");
     snprintf(name, sizeof name, "%s.svg", path);

@@ -52,7 +52,7 @@ static onet_status member(json_scan *s, char *body, envelope *e, onet_error *err
 onet_status envelope_members(envelope *e, char *body, size_t length, onet_error *err) {
     json_scan s = scan_of(body, length);
     e->count = 0;
-    if (!scan_accept(&s, '{')) return syntax(&s, "a JSON object, such as {\"items\": [[3], [1], [2]]}", err);
+    if (!scan_accept(&s, '{')) return syntax(&s, "a JSON object, in braces", err);
     for (bool first = true; scan_more(&s, '}', &first);) {
         onet_status status = member(&s, body, e, err);
         if (status) return status;

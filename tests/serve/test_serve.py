@@ -317,6 +317,8 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/order", b"", 400, "expected a JSON object"),
             ("POST", "/v1/order", b"{", 400, "a key in quotes"),
             ("POST", "/v1/order", b"[]", 400, "a JSON object"),
+            # No example of another path's body.
+            ("POST", "/v1/unscramble", b'"was he"', 400, "expected a JSON object, in braces"),
             ("POST", "/v1/order", b'{"a" 1}', 400, "a colon"),
             ("POST", "/v1/order", b'{"model": "sort", "model": "tsp"}', 400, "`model` is there twice"),
             ("POST", "/v1/order", b'{"items": [[1]]} x', 400, "nothing after the object"),

@@ -114,7 +114,7 @@ static int batch_for(const onet_sets *sets, bool related) {
     enum { MOST_PAIRS = 1 << 20, LEAST_OTHERS = MOST_PAIRS / 16 };
     onet_train_options plain;
     onet_train_defaults(&plain, sizeof plain);
-    if (!related || !sets->count) return plain.batch;
+    if (!related || !sets->start || !sets->count) return plain.batch;
     double most = 0, mean = 0;
     for (size_t s = 0; s < sets->count; s++) {
         double pairs = (double)sets_size(sets, s) * (double)sets_size(sets, s);

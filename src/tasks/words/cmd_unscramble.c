@@ -157,7 +157,7 @@ static onet_status unscramble_lines(onet_bag *b, const onet_model *model, const 
         char *line, where[64] = "";
         long number;
         if (terminal) printf("> ");
-        fflush(stdout);
+        if (fflush(stdout) || ferror(stdout)) break; /* main reports it; the input may have no end */
         status = input_line(in, &line, NULL, &number, err);
         if (status || !line) break;
         if (!terminal) snprintf(where, sizeof where, "line %ld: ", number);

@@ -1,6 +1,6 @@
-/* Writes the predicted orders of a bag of words as sentences, and adds up the probabilities of orders that
- * read the same (because of repeated words). Also chooses the beam, and tells whether an order is only a
- * guess and which words are the same to the network. */
+/* Writes the predicted orders of a bag of words as sentences. Orders that read the same, because of repeated
+ * words, are one, with the probabilities of all of them, also of those that the beam has not kept. Chooses
+ * the beam, and tells whether an order is only a guess and which words are the same to the network. */
 #include "tasks/words/readings.h"
 
 #include <math.h>
@@ -10,16 +10,26 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 
-/* Returns how many orders may read like one of them: the product of the factorials of the repeats, capped. */
-static int repeats(const onet_bag *b, int cap) {
-    int product = 1;
+static bool equal_words(const onet_bag *b, int i, int j) {
+    return !strcmp(onet_bag_word(b, i, NULL), onet_bag_word(b, j, NULL));
+}
+
+/* Returns the log of how many orders have the same words at the same places, the product of the factorials of
+ * the repeats. The network gives all of them the same probability. */
+static double log_repeats(const onet_bag *b) {
+    double sum = 0;
     for (int i = 0; i < onet_bag_count(b); i++) {
         int nth = 1;
-        for (int j = 0; j < i; j++) nth += !strcmp(onet_bag_word(b, i, NULL), onet_bag_word(b, j, NULL));
-        if (nth > cap / product) return cap;
-        product *= nth;
+        for (int j = 0; j < i; j++) nth += equal_words(b, i, j);
+        sum += log(nth);
     }
-    return product;
+    return sum;
+}
+
+static bool same_words(const onet_bag *b, const int32_t *order, const int32_t *other) {
+    for (int t = 0; t < onet_bag_count(b); t++)
+        if (!equal_words(b, order[t], other[t])) return false;
+    return true;
 }
 
 int readings_beam(int n) {
@@ -29,8 +39,8 @@ int readings_beam(int n) {
 }
 
 int readings_orders(const onet_bag *b, int top, int beam) {
-    int same = repeats(b, 1000);
-    return top * same < beam ? top * same : beam;
+    double all = top * exp(log_repeats(b));
+    return all < beam ? (int)(all + 0.5) : beam;
 }
 
 static char *write(const onet_bag *b, const int32_t *order, onet_letters letters) {
@@ -43,22 +53,30 @@ static char *write(const onet_bag *b, const int32_t *order, onet_letters letters
 onet_status readings_make(reading **result, int *count, const onet_bag *b, const onet_answer *a, int top,
                           onet_letters letters, onet_error *err) {
     size_t n = (size_t)onet_bag_count(b);
+    double repeats = log_repeats(b);
     reading *r = *result = array_new((size_t)top, sizeof *r);
+    int *reads_as = array_new((size_t)a->found, sizeof *reads_as); /* [found]: the reading of an order */
     *count = 0;
-    bool memory = r != NULL;
+    bool memory = r && reads_as;
     for (int k = 0; k < a->found && memory; k++) {
         const int32_t *order = a->order + (size_t)k * n;
         char *text = write(b, order, letters);
-        int same = 0;
+        int same = 0, earlier = 0;
         memory = text != NULL;
         while (memory && same < *count && strcmp(r[same].text, text)) same++;
         if (memory && same == *count && *count < top) {
             r[(*count)++] = (reading){.text = text, .order = order};
             text = NULL;
         }
-        if (memory && same < *count) r[same].probability += exp(a->logprob[k]);
+        reads_as[k] = same;
+        while (earlier < k &&
+               (reads_as[earlier] != same || !same_words(b, order, a->order + (size_t)earlier * n)))
+            earlier++;
+        if (memory && same < *count && earlier == k)
+            r[same].probability = fmin(1, r[same].probability + exp(a->logprob[k] + repeats));
         free(text);
     }
+    free(reads_as);
     if (memory) return ONET_OK;
     readings_free(r, *count);
     *result = NULL;
