@@ -4,6 +4,7 @@
  * here. Run it under AddressSanitizer too (make check-asan). */
 #include <ctype.h>
 #include <glob.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -518,6 +519,7 @@ static void measures(void **state) {
     usage(onet_measure_importance(&fall, w.orderer, NULL, w.each, 0, 1, 1, &err));
     usage(onet_measure_importance(&fall, w.orderer, sets, NULL, 0, 1, 1, &err));
     usage(onet_measure_importance(&fall, w.orderer, sets, w.each, -1, 1, 1, &err));
+    usage(onet_measure_importance(&fall, w.orderer, sets, w.each, INT_MIN, 1, 1, &err));
     usage(onet_measure_importance(&fall, w.orderer, sets, w.each, WIDTH, 1, 1, &err));
     usage(onet_measure_importance(&fall, w.orderer, sets, w.each, 0, 0, 1, &err));
     onet_sets unordered = *sets;
@@ -837,6 +839,7 @@ static void records_and_readers(void **state) {
     usage(onet_sets_record(NULL, 0, record, &err));
     usage(onet_sets_record(sets, SETS, record, &err));
     usage(onet_sets_record(sets, 0, NULL, &err));
+    usage(onet_sets_record(&(onet_sets){.width = 1, .count = 2}, 1, record, &err));
     onet_sets broken = *sets;
     broken.width = 0;
     bad(onet_sets_record(&broken, 0, record, &err));

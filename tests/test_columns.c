@@ -238,6 +238,10 @@ static void fills_memory(void **state) {
                         "set 1: `items`[0]: feature [1] has no value, the first of 2 missing values; "
                         "fill it in, or choose how to replace it: mean or indicator");
     assert_string_equal(err.field, "onet_read_options.missing");
+    onet_columns *fewer; /* than the sets have features */
+    assert_int_equal(onet_columns_new(&fewer, 1, (const char *const[]){"only"}, NULL, NULL, &err), ONET_OK);
+    assert_int_equal(onet_sets_fill(&filled, &given, fewer, ONET_MISSING_ERROR, &err), ONET_BAD);
+    onet_columns_free(fewer);
     assert_int_equal(onet_sets_fill(&filled, &given, NULL, ONET_MISSING_INDICATOR, &err), ONET_OK);
     items_are(filled, (float[]){1, 4.5f, 0, 1, 2, 4, 1, 0, 3, 5, 0, 0});
     assert_int_equal(filled->order[0], 1);

@@ -32,7 +32,7 @@ onet_status missing_refuse(const missing_count *m, const char *file, const onet_
         snprintf(place, sizeof place, ":%ld", m->line);
     else
         snprintf(place, sizeof place, "%sset %zu", file ? ": " : "", m->set + 1);
-    if (columns && columns->name)
+    if (columns && columns->name && m->feature < columns->width)
         snprintf(feature, sizeof feature, "`%.100s`", columns->name[m->feature]);
     else
         snprintf(feature, sizeof feature, "[%d]", m->feature);

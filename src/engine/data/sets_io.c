@@ -152,6 +152,7 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
 onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, onet_error *err) {
     NEED(sets, "sets");
     NEED(r, "record");
+    NEED(sets->start, "onet_sets.start");
     if (s >= sets->count) return fail(err, ONET_USAGE, "there is no set %zu; there are %zu", s, sets->count);
     onet_sets one;
     sets_slice(&one, sets, s, s + 1);

@@ -130,7 +130,7 @@ onet_status onet_measure_importance(onet_importance *result, onet_orderer *order
     memset(result, 0, sizeof *result);
     onet_status status = sets_check(sets, err);
     if (status) return status;
-    int relation = feature - sets->width;
+    int relation = feature < 0 ? -1 : feature - sets->width;
     if (!sets->items && relation < 0)
         return fail(err, ONET_BAD, "the items are words, which have no features to shuffle");
     if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
