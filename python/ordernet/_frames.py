@@ -1,5 +1,7 @@
-"""Reads sets from pandas DataFrames, one or a list with one per set: which rows belong together, what each column gives
-as features, orders by ranks, and relations from a frame of pairs. Also reads sets from lists and NumPy arrays.
+"""Turns pandas DataFrames (one, or a list with one per set), lists and NumPy arrays into flat arrays of items, sizes and
+feature names. Of frames: groups rows into sets; makes features of columns (numbers, dates, truth values, categories), or
+those that a model was trained on, and refuses other kinds of values; warns of columns that cannot be used; reads context
+items, orders by ranks, and relations from a frame of pairs; hashes what the features do not tell of a value.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 /* Augments the training sets against overfitting: words become unknown, items are dropped, large sets
  * cropped, noise is added to features, and the order given to the decoder has wrong items, all sampled anew
  * in each epoch. A sample depends on the seed, the epoch and the number of the set alone: it is the same for
- * any number of threads or ranks, and after a resume. */
+ * any number of threads or ranks, and after a resume. Ranks within the set are those among the items that are
+ * kept; features relative to the set stay those of the whole set. */
 #ifndef TRAIN_AUGMENT_H
 #define TRAIN_AUGMENT_H
 

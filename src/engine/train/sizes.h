@@ -1,5 +1,6 @@
-/* Fits the batch norms' statistics, measured on many batches with the final weights, as a function of the set
- * size or, where batches mix sizes, averages them. */
+/* Gathers the batch norms' statistics, measured on many batches with the final weights: sizes with enough
+ * sets keep their own, other sizes get a line in 1/n fitted through all; where batches mix sizes, one
+ * average. */
 #ifndef TRAIN_SIZES_H
 #define TRAIN_SIZES_H
 

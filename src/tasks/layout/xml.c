@@ -1,5 +1,5 @@
-/* Parses XML with libxml2, finds the position of each element in the text, and reads attributes and
- * polygons. */
+/* Parses XML with libxml2, or, through html.c, HTML that is not XML; finds where each element and attribute
+ * value stands in the text; reads attributes, and the boxes around polygons. */
 #include "tasks/layout/xml.h"
 
 #include <libxml/parser.h>
