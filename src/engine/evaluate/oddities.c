@@ -102,8 +102,7 @@ static const char *const what[ODDITIES] = {
     [CONSTANT] = "has the same value in all items, and tells nothing about their order",
     [OF_THE_SET] = "has one value in each set, and tells nothing about the order by itself",
     [ID] = "looks like an id (whole numbers, all distinct): leave it out",
-    [CROWDED] = "has heavy tails or far clusters: the network sees its quantile and its rank within the set, "
-                "unless another scale was asked for; its logarithm may tell more",
+    [CROWDED] = "has heavy tails or far clusters, whose logarithm may tell more than their quantile or rank",
 };
 
 /* Returns the oddity of feature j; ODDITIES: none. value [items]: scratch. */
